@@ -1,0 +1,87 @@
+# Everything a contributor runs, each target complete on a fresh machine.
+
+PYTHON ?= python3
+PYTEST_ARGS ?= -q -n 2
+
+venv := .venv
+bin := $(venv)/bin
+runtime := $(venv)/.runtime
+dev := $(venv)/.dev
+docs := $(venv)/.docs
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_CONSTRAINT := constraints.txt
+export PIP_BUILD_CONSTRAINT := constraints.txt
+# Silences the banner of mkdocs-material about MkDocs 2, which the constraints keep out.
+export NO_MKDOCS_2_WARNING := 1
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+install := $(bin)/python -m pip install -qq --no-input --editable
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test lint format docs serve-docs bench clean
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(dev) ## Make .venv with everything needed to work on hcpinn
+	@echo "$(venv) is ready"
+
+demo: $(runtime) ## Solve an Allen–Cahn problem, figures in out/demo
+	@$(bin)/hcpinn solve allen-cahn-2 --out out/demo
+
+test: lint ## Run every check: format, lint, types, tests
+	@echo "Tests"
+	@$(bin)/pytest $(PYTEST_ARGS)
+
+lint: $(dev) ## Check format, lint and types
+	@echo "Format and lint"
+	@$(bin)/ruff format --check --output-format concise .
+	@$(bin)/ruff check --output-format concise .
+	@echo "Types"
+	@$(bin)/pyright
+
+format: $(dev) ## Format the code and mend what ruff can mend
+	@$(bin)/ruff check --fix-only --quiet .
+	@$(bin)/ruff format .
+
+docs: $(docs) ## Build the documentation into site/
+	@echo "Documentation"
+	@$(bin)/mkdocs build --strict --quiet --site-dir site
+	@echo "Open site/index.html"
+
+serve-docs: $(docs) ## Serve the documentation, rebuilt as you write
+	@$(bin)/mkdocs serve
+
+bench: $(runtime) ## Time one training step against other libraries
+	@$(bin)/python benchmarks/step_time.py
+
+clean: ## Remove .venv, caches and built files; results in out/ stay
+	@rm -rf $(venv) site build dist .pytest_cache .ruff_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps keep what is installed: `make demo` needs the runtime alone, and each is
+# renewed when the dependencies change.
+
+$(bin)/python:
+	@command -v $(PYTHON) > /dev/null || { \
+	  echo "There is no '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "hcpinn needs Python 3.11 or newer, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1). Name another: make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(PYTHON) -m venv --clear $(venv)
+
+$(runtime): pyproject.toml constraints.txt | $(bin)/python
+	@echo "Installing hcpinn into $(venv)"
+	@$(install) .
+	@touch $@
+
+$(dev): pyproject.toml constraints.txt | $(bin)/python
+	@echo "Installing hcpinn and its development tools into $(venv)"
+	@$(install) '.[dev]'
+	@touch $@ $(runtime)
+
+$(docs): pyproject.toml constraints.txt | $(bin)/python
+	@echo "Installing hcpinn and its documentation tools into $(venv)"
+	@$(install) '.[docs]'
+	@touch $@ $(runtime)

@@ -1,0 +1,66 @@
+"""DeepXDE on its PyTorch backend, driven through its own `Model`."""
+
+import os
+
+os.environ.setdefault("DDE_BACKEND", "pytorch")
+
+import contextlib
+import math
+import sys
+
+with contextlib.redirect_stdout(sys.stderr):
+    import deepxde as dde
+    import torch
+from common import DEPTH, MODES, RATE, WIDTH, serve
+
+
+def make(points, order, precision):
+    with contextlib.redirect_stdout(sys.stderr):
+        return _make(points, order, precision)
+
+
+def _make(points, order, precision):
+    dde.config.set_default_float(precision)
+    dde.config.set_random_seed(0)
+    geometry = dde.geometry.GeometryXTime(dde.geometry.Interval(-1, 1), dde.geometry.TimeDomain(0, 1))
+
+    def residual(inputs, u):
+        u_t = dde.grad.jacobian(u, inputs, i=0, j=1)
+        u_xx = dde.grad.hessian(u, inputs, i=0, j=0)
+        r = u_t - 1e-3 * u_xx + 5 * (u**3 - u)
+        if order == 4:
+            r = r + 1e-7 * dde.grad.hessian(u_xx, inputs, i=0, j=0)
+        return r
+
+    data = dde.data.TimePDE(geometry, residual, [], num_domain=points, train_distribution="LHS")
+    network = dde.nn.FNN([2 + 2 * MODES, *[WIDTH] * DEPTH, 1], "tanh", "Glorot normal")
+    k = math.pi * torch.arange(1, MODES + 1)
+
+    def features(inputs):
+        x, t = inputs[:, :1], inputs[:, 1:]
+        phase = x * k.to(x)
+        return torch.cat([t, torch.ones_like(t), torch.cos(phase), torch.sin(phase)], 1)
+
+    def output(inputs, y):
+        x, t = inputs[:, :1], inputs[:, 1:]
+        return torch.exp(-t) * x**2 * torch.cos(math.pi * x) + t * y
+
+    network.apply_feature_transform(features)
+    network.apply_output_transform(output)
+    model = dde.Model(data, network)
+    model.compile("sgd", lr=RATE, verbose=0)
+    model.train_state.set_data_train(*model.data.train_next_batch(None))
+    state = model.train_state
+
+    def steps(count):
+        with contextlib.redirect_stdout(sys.stderr):
+            for _ in range(count):
+                model._train_step(state.X_train, state.y_train, state.train_aux_vars)
+            losses = model._outputs_losses(True, state.X_train, state.y_train, state.train_aux_vars)[1]
+        return float(losses[0])
+
+    return steps
+
+
+if __name__ == "__main__":
+    serve(make)

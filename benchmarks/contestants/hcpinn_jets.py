@@ -1,0 +1,57 @@
+"""hcpinn: Taylor-mode jets, chunked over points."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from common import DEPTH, MODES, RATE, WIDTH, serve
+from jax.flatten_util import ravel_pytree
+
+import hcpinn as hc
+from hcpinn import sampling
+from hcpinn.jets import closure
+from hcpinn.objective import Objective, chunk_size
+from hcpinn.precision import double
+from hcpinn.solution import make_trial
+
+FOURTH = lambda u: 1e-3 * u.xx - 1e-7 * u.xxxx - 5 * (u**3 - u)
+
+
+def make(points, order, precision):
+    problem = hc.find_problem("allen-cahn-1")
+    if order == 4:
+        problem = hc.Problem(domain=problem.domain, horizon=1.0, rhs=FOURTH, initial=problem.initial)
+    method = hc.Method(embedding=hc.Fourier(MODES), network=hc.MLP(WIDTH, DEPTH), points=points)
+    with double():
+        trial = make_trial(problem, method)
+        template = trial.init(jax.random.key(0))
+        dtype = jnp.dtype(precision)
+        chunk = chunk_size(
+            width=WIDTH,
+            indices=len(closure(trial.indices)),
+            itemsize=dtype.itemsize,
+            runs=1,
+            platform=jax.default_backend(),
+        )
+        objective = Objective(trial, template, chunk=chunk)
+        data = objective.data(sampling.interior(problem, points, seed=0))
+        data = jax.tree.map(lambda a: a.astype(dtype), data)
+        state = [ravel_pytree(template)[0].astype(dtype)]
+
+        def step(theta, _, data):
+            loss, gradient = jax.value_and_grad(objective.loss)(theta, data)
+            return theta - jnp.asarray(RATE, dtype) * gradient, loss
+
+        block = 10
+        run = jax.jit(lambda theta, data: jax.lax.scan(lambda t, x: step(t, x, data), theta, length=block))
+
+    def steps(count):
+        with double():
+            for _ in range(-(-count // block)):
+                state[0], losses = run(state[0], data)
+            return float(np.asarray(losses)[-1])
+
+    return steps
+
+
+if __name__ == "__main__":
+    serve(make)

@@ -1,0 +1,7 @@
+"""The problems of the study, and methods, by name."""
+
+from .entry import Entry
+from .methods import DEFAULT, METHODS, find_method
+from .problems import ENTRIES, find_problem
+
+__all__ = ["DEFAULT", "ENTRIES", "METHODS", "Entry", "find_method", "find_problem"]

@@ -1,0 +1,24 @@
+"""Allen–Cahn with Dirichlet data: uₜ = γ₁ uₓₓ − γ₂ (u³ − u), u₀ = x² cos πx, u(t, ±1) = −1, T = 1."""
+
+import jax.numpy as jnp
+
+from ..method import Method
+from ..problem import Dirichlet, Interval, Problem
+from ..trial import Decay, Plain
+from .entry import Entry
+
+ENTRY = Entry(
+    problem=Problem(
+        name="allen-cahn-dirichlet",
+        domain=Interval(-1, 1),
+        horizon=1.0,
+        boundary=Dirichlet(-1.0),
+        rhs=lambda u, gamma1, gamma2: gamma1 * u.xx - gamma2 * (u**3 - u),
+        initial=lambda x: x**2 * jnp.cos(jnp.pi * x),
+        parameters={"gamma1": 1e-3, "gamma2": 5.0},
+    ),
+    paper=Method(name="paper", lift=Decay(1.0), embedding=Plain()),
+    title="Allen–Cahn with Dirichlet data",
+    stiffness="sharp interfaces, boundary layers",
+    equation="uₜ = γ₁ uₓₓ − γ₂ (u³ − u)",
+)

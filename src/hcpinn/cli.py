@@ -1,0 +1,245 @@
+"""The command line: `hcpinn list`, `hcpinn solve NAME`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .errors import FileError, HcpinnError, MethodError
+
+if TYPE_CHECKING:
+    from .method import Method
+    from .problem import Problem
+    from .solution import Solution
+
+app = typer.Typer(
+    name="hcpinn",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="Solve stiff, time-dependent PDEs with networks that meet initial and boundary data exactly.\n\n"
+    "Start with [bold]hcpinn list[/bold], then [bold]hcpinn solve allen-cahn-2[/bold].",
+)
+
+EXIT_NOT_CONVERGED = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+
+@app.command("list")
+def list_command() -> None:
+    """Show the problems and the methods that can be named."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from .catalog import DEFAULT, ENTRIES, METHODS
+
+    console = Console()
+    problems = Table("problem", "equation", "parameters", "T", box=None, header_style="bold", pad_edge=False)
+    for entry in ENTRIES.values():
+        values = ", ".join(f"{k} = {v:g}" for k, v in entry.problem.parameters.items())
+        problems.add_row(entry.name, entry.equation, values, f"{entry.problem.horizon:g}")
+    console.print(problems)
+    methods = Table("method", "what it is", box=None, header_style="bold", pad_edge=False)
+    for name, method in METHODS.items():
+        about = (method.__doc__ or "").splitlines()[0]
+        methods.add_row(name, about + (" [bold](default)[/bold]" if name == DEFAULT else ""))
+    console.print()
+    console.print(methods)
+
+
+@app.command()
+def solve(
+    name: Annotated[str, typer.Argument(help="A problem of the catalogue; see [bold]hcpinn list[/bold].")],
+    method: Annotated[
+        str | None, typer.Option("--method", "-m", help="How to train; see [bold]hcpinn list[/bold].")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter of the problem; repeat for more."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for the results.", show_default="out/NAME")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint in the output folder.")] = False,
+    accuracy: Annotated[
+        float, typer.Option(help="Relative L2 error up to which the solution counts as converged.")
+    ] = 1e-2,
+    steps: Annotated[
+        str | None,
+        typer.Option(metavar="N,N,…", help="Steps of each stage in place of the method's, as in 2000,500."),
+    ] = None,
+    points: Annotated[int | None, typer.Option(min=1, help="Residual points in place of the method's.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Stop training after this time.")] = None,
+    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 30.0,
+    progress: Annotated[
+        bool | None,
+        typer.Option("--progress/--quiet", help="Show a progress bar.", show_default="in a terminal"),
+    ] = None,
+) -> None:
+    """Solve a problem, check the solution against a classical one, and draw it.
+
+    Leaves in the output folder: [bold]summary.json[/bold] (errors, verdict, settings),
+    [bold]solution.npz[/bold] (open it with hcpinn.load), and the figures [bold]fields.png[/bold],
+    [bold]slices.png[/bold] and [bold]history.png[/bold].
+
+    Exit code: 0 if the solution converged, 1 if not, 2 for bad input, 130 if interrupted.
+
+    Examples:
+
+        hcpinn solve allen-cahn-2
+
+        hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1
+
+        hcpinn solve allen-cahn-1 --out results/ac1 --method paper --resume
+    """
+    from . import solving
+    from .catalog import DEFAULT, find_method, find_problem
+    from .training import Stop
+
+    problem = find_problem(name).with_parameters(**_assignments(set_ or []))
+    chosen = _with_budget(find_method(method or DEFAULT, problem), steps, points)
+    folder = out or Path("out") / name
+    _check_folder(folder)
+    solution = solving.solve(
+        problem,
+        chosen,
+        seed=seed,
+        accuracy=accuracy,
+        out=folder,
+        resume=resume,
+        checkpoint_every=checkpoint_every,
+        max_seconds=max_seconds,
+        progress=progress,
+    )
+    _write(solution, folder)
+    stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
+    if not stopped_early:
+        (folder / solving.CHECKPOINT).unlink(missing_ok=True)
+    _report(solution, folder)
+    if stopped_early:
+        typer.echo("Go on with the same command and --resume" + (" and more --max-seconds." if max_seconds else "."))
+    if solution.stop is Stop.INTERRUPTED:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if not solution.verdict.converged:
+        raise typer.Exit(EXIT_NOT_CONVERGED)
+
+
+def main() -> None:
+    """Run the command line; what goes wrong is said in a sentence, without a traceback."""
+    try:
+        app()
+    except HcpinnError as error:
+        from rich.console import Console
+
+        Console(stderr=True, soft_wrap=True, highlight=False).print(f"[bold red]Error:[/] {_escape(str(error))}")
+        sys.exit(EXIT_BAD_INPUT)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+
+
+def _assignments(texts: list[str]) -> dict[str, float]:
+    values = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        try:
+            values[name.strip()] = float(value)
+        except ValueError:
+            sign = ""
+        if not sign:
+            raise MethodError(f"--set takes NAME=VALUE with a number, as in --set gamma2=4; not '{text}'.")
+    return values
+
+
+def _with_budget(method: Method, steps: str | None, points: int | None) -> Method:
+    """The method with the step and point budgets given on the command line."""
+    from dataclasses import replace
+
+    if points is not None:
+        method = replace(method, points=points)
+    if steps is not None:
+        try:
+            counts = [int(part) for part in steps.split(",")]
+        except ValueError:
+            counts = []
+        if len(counts) != len(method.stages) or min(counts) < 0:
+            names = ", ".join(stage.label for stage in method.stages)
+            raise MethodError(
+                f"--steps takes {len(method.stages)} whole numbers, one for each of {names}; not '{steps}'. "
+                "A zero leaves a stage out."
+            )
+        kept = tuple(
+            replace(stage, steps=count)  # type: ignore[type-var]
+            for stage, count in zip(method.stages, counts, strict=True)
+            if count
+        )
+        method = replace(method, stages=kept)
+    return method
+
+
+def _check_folder(folder: Path) -> None:
+    """Find out before training, not after, whether results can be written."""
+    probe = folder / ".writable"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise FileError(f"Cannot write to the folder {folder}: {error.strerror}. Choose another with --out.") from error
+
+
+def _write(solution: Solution, folder: Path) -> None:
+    from .files import write_bytes
+
+    solution.save(folder / "solution.npz")
+    write_bytes(folder / "summary.json", (json.dumps(solution.summary(), indent=2) + "\n").encode())
+    solution.plot(folder / "fields.png")
+    solution.plot_slices(folder / "slices.png")
+    solution.plot_history(folder / "history.png")
+
+
+def _report(solution: Solution, folder: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    facts: list[tuple[str, str]] = [("problem", _describe(solution.problem)), ("method", solution.method.name)]
+    for label, errors in (("relative L2 error", solution.rel_l2), ("relative L1 error", solution.rel_l1)):
+        if errors is not None:
+            single = len(errors) == 1
+            facts.append((label, "  ".join(f"{'' if single else k + ' '}{v:.2e}" for k, v in errors.items())))
+    if solution.reference is not None:
+        facts.append(("checked against", f"{solution.reference.solver} (error about {solution.reference.error_estimate:.0e})"))
+    facts += [
+        ("training", f"{sum(n for _, n in solution.history.stages):,} steps in {solution.seconds:.1f} s"),
+        ("stopped because", solution.stop.value),
+        ("verdict", f"{solution.verdict.status}. {' '.join(solution.verdict.reasons)}"),
+        ("results in", str(folder)),
+    ]
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for label, value in facts:
+        table.add_row(label, _escape(value))
+    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
+
+
+def _describe(problem: Problem) -> str:
+    values = ", ".join(f"{k} = {v:g}" for k, v in problem.parameters.items())
+    return f"{problem.name} ({values})" if values else problem.name
+
+
+def _escape(text: Any) -> str:
+    from rich.markup import escape
+
+    return escape(str(text))
+
+
+if __name__ == "__main__":
+    main()

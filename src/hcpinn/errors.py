@@ -1,0 +1,38 @@
+"""The errors a user can meet, each a sentence that names the thing, the numbers and the way out."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class HcpinnError(Exception):
+    """Base of every error hcpinn raises on purpose."""
+
+
+class ProblemError(HcpinnError):
+    """A problem that cannot be solved as declared."""
+
+
+class MethodError(HcpinnError):
+    """A training method that does not fit the problem, or does not make sense."""
+
+
+class ReferenceError(HcpinnError):
+    """A classical reference solution that could not be computed."""
+
+
+class FileError(HcpinnError):
+    """A file that cannot be read or written."""
+
+
+class UnknownNameError(HcpinnError):
+    """A name that nothing answers to."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error for an unknown name, with the nearest known one as a suggestion."""
+    choices = sorted(known)
+    if not choices:
+        return UnknownNameError(f"There is no {kind} '{name}': there are none here at all.")
+    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    return UnknownNameError(f"There is no {kind} '{name}'.{hint} Known: {', '.join(choices)}.")

@@ -1,0 +1,18 @@
+"""Declaring what to solve."""
+
+from .conditions import Boundary, Dirichlet, Periodic
+from .declaration import Problem
+from .domain import Interval
+from .expression import MAX_ORDER, Expression, Index, apply
+
+__all__ = [
+    "MAX_ORDER",
+    "Boundary",
+    "Dirichlet",
+    "Expression",
+    "Index",
+    "Interval",
+    "Periodic",
+    "Problem",
+    "apply",
+]

@@ -1,0 +1,218 @@
+"""The declaration of a problem: one statement from which everything else is derived."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from ..errors import HcpinnError, ProblemError, unknown_name
+from ..precision import double
+from .calling import argument_names, call_by_name, evaluate_data
+from .conditions import Boundary, Dirichlet, Periodic
+from .domain import Interval
+from .expression import Index, coordinate, field
+
+_JNP_HINT = (
+    "rhs calls a jax.numpy function on a field, a coordinate or one of their derivatives. Use NumPy's: "
+    "np.sin(u) in place of jnp.sin(u). For any other function write hcpinn.apply(function, u)."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem:
+    """A time-dependent PDE, uₜ = F(u, uₓ, uₓₓ, …, t, x), with its initial and boundary data.
+
+    `rhs` is F as on paper: its arguments are recognised by name as coordinates (`t`, `x`),
+    named parameters, or else fields. `initial` gives u(0, x), one value per field.
+
+        Problem(
+            domain=Interval(-1, 1), horizon=1.0, boundary=Periodic(),
+            rhs=lambda u, gamma: gamma * u.xx - 5 * (u**3 - u),
+            initial=lambda x: x**2 * jnp.cos(jnp.pi * x),
+            parameters={"gamma": 1e-3},
+        )
+    """
+
+    rhs: Callable[..., Any]
+    initial: Any
+    domain: Interval
+    horizon: float
+    boundary: Boundary = Periodic()
+    parameters: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    name: str = "problem"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        from .checks import check_problem
+
+        with double():
+            check_problem(self)
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        """Names of the space axes."""
+        return self.domain.axes
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of all axes, time first."""
+        return ("t", *self.domain.axes)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the unknown fields, in the order `rhs` takes them."""
+        known = {*self.axes, *self.parameters}
+        return tuple(n for n in argument_names(self.rhs, "rhs") if n not in known)
+
+    @cached_property
+    def derivatives(self) -> tuple[Index, ...]:
+        """The derivatives of the fields that `rhs` uses, found by running it."""
+        return self._discovery[0]
+
+    @cached_property
+    def complex_fields(self) -> tuple[bool, ...]:
+        """Which fields are complex, found from the initial data and `rhs`."""
+        return self._discovery[1]
+
+    @cached_property
+    def components(self) -> tuple[str, ...]:
+        """Names of the real components: a complex field has a real and an imaginary one."""
+        names = []
+        for name, is_complex in zip(self.fields, self.complex_fields, strict=True):
+            names += [f"real({name})", f"imag({name})"] if is_complex else [name]
+        return tuple(names)
+
+    def with_parameters(self, **values: float) -> Problem:
+        """The same problem with some named parameters changed."""
+        for name in values:
+            if name not in self.parameters:
+                raise unknown_name(f"parameter of {self.name}", name, self.parameters)
+        return dataclasses.replace(self, parameters={**self.parameters, **values})
+
+    def evaluate_rhs(
+        self,
+        lookup: Callable[[int, Index], Any],
+        coordinates: Sequence[Array],
+        parameters: Mapping[str, Any] | None = None,
+    ) -> list[Any]:
+        """F at points: one array per field.
+
+        `lookup(field, index)` supplies a derivative of a field; `coordinates` are t, x, ….
+        """
+        space = self.space
+        available: dict[str, Any] = {}
+        for number, name in enumerate(self.fields):
+            available[name] = field(lambda index, n=number: lookup(n, index), space)
+        for position, (name, values) in enumerate(zip(self.axes, coordinates, strict=True)):
+            available[name] = coordinate(values, position - 1 if position else None, space)
+        available.update(parameters if parameters is not None else self.parameters)
+        result = call_by_name(self.rhs, "rhs", available)
+        values = result if isinstance(result, tuple | list) else (result,)
+        if len(values) != len(self.fields):
+            raise ProblemError(
+                f"rhs returned {len(values)} value(s) for {len(self.fields)} field(s) "
+                f"({', '.join(self.fields)}). Return one right-hand side per field, as a tuple. "
+                "An argument that is a constant belongs in parameters=…"
+            )
+        return [getattr(v, "value", v) for v in values]
+
+    def initial_values(
+        self, coordinates: Sequence[Array], parameters: Mapping[str, Any] | None = None
+    ) -> list[Array]:
+        """u(0, x) at space coordinates x, …: one array per field."""
+        given = self.parameters if parameters is None else parameters
+        named = dict(zip(self.space, coordinates, strict=True))
+        values = evaluate_data(self.initial, "initial", named, given, self.space)
+        if len(values) != len(self.fields):
+            raise ProblemError(
+                f"initial gives {len(values)} value(s), but rhs has {len(self.fields)} field(s): "
+                f"{', '.join(self.fields)}. Return one per field, as a tuple; if one of these is a "
+                "constant, add it to parameters=…"
+            )
+        return values
+
+    def boundary_values(
+        self, t: Array, parameters: Mapping[str, Any] | None = None
+    ) -> tuple[list[Array], list[Array]]:
+        """Dirichlet data at times `t` at the lower and upper end: one array per field each."""
+        if not isinstance(self.boundary, Dirichlet):
+            raise ProblemError(f"{self.name} has no Dirichlet data: its boundary is {self.boundary}.")
+        given = self.parameters if parameters is None else parameters
+        ends = []
+        for side, data in zip(("lower", "upper"), self.boundary.ends, strict=True):
+            values = evaluate_data(data, f"Dirichlet {side}", {"t": t}, given, self.space)
+            if len(values) == 1:
+                values = values * len(self.fields)
+            if len(values) != len(self.fields):
+                raise ProblemError(
+                    f"The Dirichlet data at the {side} end give {len(values)} value(s) for "
+                    f"{len(self.fields)} field(s). Give one value for all, or one per field."
+                )
+            ends.append(values)
+        return ends[0], ends[1]
+
+    def to_components(self, values: Sequence[Array]) -> Array:
+        """Field values as real components in a new last axis."""
+        parts = []
+        for value, is_complex in zip(values, self.complex_fields, strict=True):
+            parts += [jnp.real(value), jnp.imag(value)] if is_complex else [jnp.real(value)]
+        return jnp.stack(jnp.broadcast_arrays(*parts), axis=-1)
+
+    def to_fields(self, components: Any) -> list[Any]:
+        """Real components (last axis) as one array per field, complex where the field is."""
+        values, at = [], 0
+        for is_complex in self.complex_fields:
+            values.append(components[..., at] + 1j * components[..., at + 1] if is_complex else components[..., at])
+            at += 2 if is_complex else 1
+        return values
+
+    @cached_property
+    def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
+        with double():
+            point = jnp.asarray(self.domain.lower)
+            initial = self.initial_values([point[i] for i in range(len(self.space))])
+            are_complex = [jnp.iscomplexobj(v) for v in initial]
+            while True:
+                touched, now_complex = self._trace(are_complex)
+                if now_complex == are_complex:
+                    break
+                are_complex = now_complex
+        zero: Index = (0,) * len(self.axes)
+        return tuple(sorted(touched | {zero}, key=lambda i: (sum(i), i))), tuple(are_complex)
+
+    def _trace(self, are_complex: list[bool]) -> tuple[set[Index], list[bool]]:
+        """Run `rhs` on placeholders: which derivatives it touches, which fields must be complex."""
+        touched: set[Index] = set()
+
+        def run(point: Array) -> list[Array]:
+            def lookup(number: int, index: Index) -> Array:
+                touched.add(index)
+                return point[0] * (1 + 1j if are_complex[number] else 1.0)
+
+            values = self.evaluate_rhs(lookup, [point[i] for i in range(len(self.axes))])
+            return [jnp.asarray(v) for v in values]
+
+        try:
+            outcome = jax.eval_shape(run, jnp.ones(len(self.axes)))
+        except HcpinnError:
+            raise
+        except Exception as error:
+            if isinstance(error, TypeError) and "Expression" in str(error):
+                raise ProblemError(_JNP_HINT) from error
+            raise ProblemError(f"rhs failed with {type(error).__name__}: {error}") from error
+        for name, value in zip(self.fields, outcome, strict=True):
+            if value.shape != ():
+                raise ProblemError(
+                    f"rhs returned an array of shape {value.shape} per point for field '{name}'. "
+                    "It must give one number per point."
+                )
+        found = [c or jnp.issubdtype(v.dtype, jnp.complexfloating) for c, v in zip(are_complex, outcome, strict=True)]
+        return touched, found

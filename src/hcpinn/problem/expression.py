@@ -1,0 +1,311 @@
+"""The algebra a right-hand side is written in: `u.xx`, `(u**3).xx`, `np.sin(u)`, `x * u`.
+
+An `Expression` is a quantity with a value at the points and a rule for its spatial
+derivatives. Both are worked out only when asked for, so running a right-hand side
+touches exactly the derivatives of the fields that it needs.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from ..errors import ProblemError
+
+Index = tuple[int, ...]
+"""How often a quantity is differentiated along each axis, time first: `u_xx` is (0, 2)."""
+
+MAX_ORDER = 6
+"""The highest total order of spatial derivative that hcpinn propagates."""
+
+
+class Expression:
+    """A quantity on the right-hand side of a PDE: differentiate it with `.x`, `.xx`, `.xy`…
+
+    It takes part in arithmetic, and NumPy's functions apply to it: `np.sin(u)`.
+    """
+
+    def __init__(
+        self,
+        axes: tuple[str, ...],
+        value: Any,
+        derivative: Callable[[int], Expression] | None,
+    ):
+        """`axes` are the spatial axes' names; `value` the values, or a function that gives them
+        when they are first needed; no `derivative` means a constant in space."""
+        self._axes = axes
+        self._value = value
+        self._derivative = derivative
+        self._derivatives: dict[int, Expression] = {}
+
+    @property
+    def value(self) -> Any:
+        """The values at the points."""
+        if callable(self._value):
+            self._value = self._value()
+        return self._value
+
+    @property
+    def is_zero(self) -> bool:
+        return self._derivative is None and not callable(self._value) and _is_number(self._value, 0)
+
+    def derivative(self, axis: int) -> Expression:
+        """The derivative along one spatial axis, counted from 0."""
+        if self._derivative is None:
+            return constant(0.0, self._axes)
+        if axis not in self._derivatives:
+            self._derivatives[axis] = self._derivative(axis)
+        return self._derivatives[axis]
+
+    def __getattr__(self, name: str) -> Expression:
+        if name.startswith("_") or not name.isalpha():
+            raise AttributeError(name)
+        if name == "laplacian":
+            second = (self.derivative(a).derivative(a) for a in range(len(self._axes)))
+            return sum(second, start=constant(0.0, self._axes))
+        unknown = [letter for letter in name if letter not in self._axes]
+        if unknown:
+            if set(name) <= set("txyz"):
+                raise ProblemError(
+                    f"The right-hand side asks for the derivative '.{name}', but the domain has only "
+                    f"the space axes {', '.join(self._axes)}. It states u_t = F(u, u_x, …), so it "
+                    "cannot use time derivatives, nor axes the domain lacks."
+                )
+            raise AttributeError(f"'{name}' is not a derivative such as .x or .xx")
+        if len(name) > MAX_ORDER:
+            raise ProblemError(
+                f"The right-hand side asks for '.{name}', a derivative of order {len(name)}; "
+                f"the highest supported order is {MAX_ORDER}. Write the equation as a system of "
+                "lower order."
+            )
+        result = self
+        for letter in name:
+            result = result.derivative(self._axes.index(letter))
+        return result
+
+    @property
+    def real(self) -> Expression:
+        return Expression(self._axes, lambda: jnp.real(self.value), lambda a: self.derivative(a).real)
+
+    @property
+    def imag(self) -> Expression:
+        return Expression(self._axes, lambda: jnp.imag(self.value), lambda a: self.derivative(a).imag)
+
+    def conj(self) -> Expression:
+        """The complex conjugate."""
+        return Expression(
+            self._axes, lambda: jnp.conj(self.value), lambda a: self.derivative(a).conj()
+        )
+
+    def _wrap(self, other: Any) -> Expression:
+        return other if isinstance(other, Expression) else constant(other, self._axes)
+
+    def __add__(self, other: Any) -> Expression:
+        other = self._wrap(other)
+        if other.is_zero:
+            return self
+        if self.is_zero:
+            return other
+        return Expression(
+            self._axes,
+            lambda: self.value + other.value,
+            lambda a: self.derivative(a) + other.derivative(a),
+        )
+
+    def __mul__(self, other: Any) -> Expression:
+        other = self._wrap(other)
+        if self.is_zero or other.is_zero:
+            return constant(0.0, self._axes)
+        if _is_one(other):
+            return self
+        if _is_one(self):
+            return other
+        return Expression(
+            self._axes,
+            lambda: self.value * other.value,
+            lambda a: self.derivative(a) * other + self * other.derivative(a),
+        )
+
+    def __pow__(self, exponent: Any) -> Expression:
+        if isinstance(exponent, np.generic):
+            exponent = exponent.item()
+        if not isinstance(exponent, int | float):
+            return apply(jnp.power, self, exponent)
+        if float(exponent).is_integer():
+            exponent = int(exponent)
+        if exponent == 0:
+            return constant(1.0, self._axes)
+        if exponent == 1:
+            return self
+        return Expression(
+            self._axes,
+            lambda: self.value**exponent,
+            lambda a: exponent * self ** (exponent - 1) * self.derivative(a),
+        )
+
+    def __truediv__(self, other: Any) -> Expression:
+        return self * self._wrap(other) ** -1
+
+    def __neg__(self) -> Expression:
+        return self * -1.0
+
+    def __pos__(self) -> Expression:
+        return self
+
+    def __sub__(self, other: Any) -> Expression:
+        return self + self._wrap(other) * -1.0
+
+    def __rsub__(self, other: Any) -> Expression:
+        return self._wrap(other) - self
+
+    def __rtruediv__(self, other: Any) -> Expression:
+        return self._wrap(other) / self
+
+    def __rpow__(self, other: Any) -> Expression:
+        return apply(jnp.power, self._wrap(other), self)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __abs__(self) -> Expression:
+        def derivative(a: int) -> Expression:
+            slope = self.conj() * self.derivative(a)
+            return slope.real / abs(self)
+
+        return _Modulus(self._axes, lambda: jnp.abs(self.value), derivative, self)
+
+    def _compare(self, compare: Callable[..., Any], other: Any) -> Expression:
+        other = self._wrap(other)
+        return Expression(self._axes, lambda: compare(self.value, other.value), None)
+
+    def __gt__(self, other: Any) -> Expression:
+        return self._compare(operator.gt, other)
+
+    def __ge__(self, other: Any) -> Expression:
+        return self._compare(operator.ge, other)
+
+    def __lt__(self, other: Any) -> Expression:
+        return self._compare(operator.lt, other)
+
+    def __le__(self, other: Any) -> Expression:
+        return self._compare(operator.le, other)
+
+    def __bool__(self) -> bool:
+        raise ProblemError(
+            "The right-hand side branches on the value of a field (an `if`, `and`, or comparison). "
+            "Use np.where or np.maximum so that it holds at every point at once."
+        )
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs:
+            return NotImplemented
+        if ufunc.__name__ in _ARITHMETIC:
+            return _ARITHMETIC[ufunc.__name__](*(self._wrap(i) for i in inputs))
+        function = getattr(jnp, ufunc.__name__, None)
+        return NotImplemented if function is None else apply(function, *inputs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func in (np.real, np.imag):
+            return getattr(args[0], func.__name__)
+        function = getattr(jnp, func.__name__, None)
+        if function is None or kwargs:
+            return NotImplemented
+        return apply(function, *args)
+
+    def __repr__(self) -> str:
+        return f"Expression({'constant' if self._derivative is None else 'field'})"
+
+
+class _Modulus(Expression):
+    """`abs(u)`, whose even powers are smooth: `abs(u)**2` is `u.conj() * u`."""
+
+    def __init__(self, axes: Any, value: Any, derivative: Any, inner: Expression):
+        super().__init__(axes, value, derivative)
+        self._inner = inner
+
+    def __pow__(self, exponent: Any) -> Expression:
+        if isinstance(exponent, int | float) and exponent > 0 and exponent % 2 == 0:
+            square = (self._inner.conj() * self._inner).real
+            return square ** (int(exponent) // 2)
+        return super().__pow__(exponent)
+
+
+def constant(value: Any, axes: tuple[str, ...]) -> Expression:
+    """A quantity that does not vary in space; NumPy scalars lose their dtype to keep float32 runs float32."""
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        value = value.item()
+    return Expression(axes, value, None)
+
+
+def coordinate(value: Array, axis: int | None, axes: tuple[str, ...]) -> Expression:
+    """A space coordinate (its `axis` counted from 0), or time (`axis=None`)."""
+    return Expression(axes, lambda: value, lambda a: constant(1.0 if a == axis else 0.0, axes))
+
+
+def field(
+    lookup: Callable[[Index], Any], axes: tuple[str, ...], index: Index | None = None
+) -> Expression:
+    """An unknown field, whose values and derivatives `lookup` supplies by index."""
+    at: Index = index if index is not None else (0,) * (len(axes) + 1)
+
+    def derivative(axis: int) -> Expression:
+        return field(lookup, axes, tuple(n + (i == axis + 1) for i, n in enumerate(at)))
+
+    return Expression(axes, lambda: lookup(at), derivative)
+
+
+def apply(function: Callable[..., Any], *arguments: Any) -> Expression:
+    """`function` of the arguments, elementwise; any JAX-differentiable function will do.
+
+    `apply(jnp.sinc, u).xx` differentiates through it by the chain rule.
+    """
+    axes = next((a._axes for a in arguments if isinstance(a, Expression)), None)
+    if axes is None:
+        raise ProblemError("apply(function, …) needs at least one field or coordinate among its arguments.")
+    wrapped = [a if isinstance(a, Expression) else constant(a, axes) for a in arguments]
+
+    def partial(position: int) -> Callable[..., Any]:
+        def slope(*values: Any) -> Any:
+            def along(v: Any) -> Any:
+                return function(*values[:position], v, *values[position + 1 :])
+
+            v = jnp.asarray(values[position])
+            return jax.jvp(along, (v,), (jnp.ones_like(v),))[1]
+
+        return slope
+
+    def derivative(axis: int) -> Expression:
+        inner = [(i, w.derivative(axis)) for i, w in enumerate(wrapped)]
+        terms = (apply(partial(i), *wrapped) * d for i, d in inner if not d.is_zero)
+        return sum(terms, start=constant(0.0, axes))
+
+    return Expression(axes, lambda: function(*(w.value for w in wrapped)), derivative)
+
+
+def _is_number(value: Any, number: float) -> bool:
+    return isinstance(value, int | float) and value == number
+
+
+def _is_one(expression: Expression) -> bool:
+    return expression._derivative is None and _is_number(expression._value, 1)
+
+
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "true_divide": operator.truediv,
+    "power": operator.pow,
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "absolute": operator.abs,
+    "square": lambda u: u**2,
+    "reciprocal": lambda u: u**-1,
+}

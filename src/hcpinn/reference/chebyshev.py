@@ -1,0 +1,94 @@
+"""The reference of a Dirichlet problem: elements and tolerances refined until the values stop changing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..errors import ReferenceError
+from ..problem import Problem
+from .collocation import DEGREE, Collocation
+from .result import HOPELESS, Outcome, relative_change
+
+_FIRST, _MOST = 8, 400
+"""Numbers of elements."""
+
+_LOOSE, _TIGHTEST = 1e-5, 1e-13
+"""Radau's relative tolerance while the number of elements is searched for, and the smallest it can use."""
+
+
+def solve_chebyshev(problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float) -> Outcome:
+    """Values per field, estimated relative error, a sentence on the method, and notes."""
+    _check(problem)
+    solvers: dict[int, Collocation] = {}
+    runs: dict[tuple[int, float], tuple[list[np.ndarray], float]] = {}
+
+    def solve(elements: int, rtol: float) -> tuple[list[np.ndarray], float]:
+        if (elements, rtol) not in runs:
+            if elements not in solvers:
+                solvers[elements] = Collocation(problem, elements)
+            runs[elements, rtol] = solvers[elements].solve(times, axes[0], rtol)
+        return runs[elements, rtol]
+
+    elements = _FIRST
+    while True:
+        tail = solve(elements, _LOOSE)[1]
+        if not math.isfinite(tail):
+            raise ReferenceError(
+                f"The Chebyshev reference of {problem.name} could not be integrated to "
+                f"t = {problem.horizon:g}. The solution may blow up within the horizon, or the equation be "
+                "ill-posed (as uₜ = −uₓₓ is); shorten the horizon or check the signs in rhs."
+            )
+        if tail <= 10 * tolerance or 2 * elements > _MOST:
+            break
+        elements *= 2
+
+    rtol = max(tolerance, _TIGHTEST * 10)
+    while True:
+        wider = _wider(elements)
+        in_time = relative_change(solve(elements, rtol / 10)[0], solve(elements, rtol)[0])
+        in_space = relative_change(solve(wider, rtol)[0], solve(elements, rtol)[0])
+        if in_time > tolerance and rtol / 10 > _TIGHTEST * 1.001:
+            rtol /= 10
+        elif in_space > tolerance and _wider(wider) <= _MOST:
+            elements = wider
+        else:
+            break
+    estimate = in_time + in_space
+    if not estimate <= HOPELESS:
+        raise ReferenceError(
+            f"The Chebyshev reference of {problem.name} did not settle: with {elements} elements its relative "
+            f"change is still {estimate:.1e}. The solution may blow up or form a shock; shorten the horizon, "
+            "or add diffusion."
+        )
+    notes = solvers[elements].corner_notes()
+    if max(in_time, in_space) > tolerance:
+        notes.append(
+            f"The tolerance {tolerance:.0e} was not reached: refining the step still changes the values by "
+            f"{in_time:.1e}, refining the grid by {in_space:.1e}."
+        )
+    solver = (
+        f"Chebyshev collocation on {elements} patched elements of degree {DEGREE}, Radau IIA of order 5 with "
+        f"relative tolerance {rtol / 10:.0e}; checked against tolerance {rtol:.0e} and {wider} elements."
+    )
+    return Outcome(solve(elements, rtol / 10)[0], estimate, solver, tuple(notes))
+
+
+def _wider(elements: int) -> int:
+    return math.ceil(1.4 * elements)
+
+
+def _check(problem: Problem) -> None:
+    order = max(sum(index) for index in problem.derivatives)
+    if order > 2:
+        raise ReferenceError(
+            f"{problem.name} has derivatives of order {order}, and Dirichlet data alone do not close an "
+            "equation of order above 2: u is known at the ends, its derivatives are not. Use "
+            "boundary=Periodic(), or compare with data of your own."
+        )
+    if order == 1:
+        raise ReferenceError(
+            f"{problem.name} has first derivatives only, so that data at both ends are one condition too "
+            "many: what flows in fixes what flows out. Add diffusion, or use boundary=Periodic()."
+        )

@@ -1,0 +1,150 @@
+"""Dirichlet problems on an interval: patched Chebyshev collocation in space, Radau IIA in time.
+
+The unknowns are the values at the interior points; the values at the two ends are the data
+g(t), put in before differentiating. The resulting stiff system of ordinary differential
+equations goes to SciPy's Radau with its exact, sparse Jacobian Σ_D diag(∂F/∂D) D.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.integrate
+import scipy.sparse
+from jaxtyping import Array, Float
+
+from ..problem import Index, Problem
+from .patches import Patches
+from .probes import Slot, evaluate, slots
+from .projection import initial_on_grid
+
+DEGREE = 24
+"""Degree of each element: high enough for spectral accuracy, low enough for sparse matrices."""
+
+
+class Collocation:
+    """One problem on one number of elements."""
+
+    def __init__(self, problem: Problem, elements: int):
+        self.problem = problem
+        self.patches = Patches(
+            problem.domain.lower[0], problem.domain.upper[0], elements=elements, degree=DEGREE
+        )
+        self.points = self.patches.points
+        self._coordinate = jnp.asarray(self.points)
+        self._slots = slots(problem)
+        self._rates = jax.jit(self._pointwise)
+        self._slopes = jax.jit(self._pointwise_slopes)
+        self._ends = jax.jit(
+            lambda t: jnp.stack([problem.to_components(side) for side in problem.boundary_values(t)])
+        )
+        values = problem.initial_values([self._coordinate])
+        self.initial = np.moveaxis(np.asarray(problem.to_components(values)), -1, 0)
+
+    def with_ends(
+        self, t: float, state: Float[np.ndarray, " unknowns"]
+    ) -> Float[np.ndarray, "components nodes"]:
+        """Values at all points: the unknowns between the data."""
+        values = np.empty_like(self.initial)
+        values[:, 1:-1] = state.reshape(len(values), -1)
+        values[:, 0], values[:, -1] = np.asarray(self._ends(t))
+        return values
+
+    def rates(
+        self, t: float, values: Float[np.ndarray, "components nodes"]
+    ) -> Float[np.ndarray, "components nodes"]:
+        """F at all points, as real components."""
+        return np.asarray(self._rates(t, self._arguments(values)))
+
+    def jacobian(self, t: float, state: Float[np.ndarray, " unknowns"]) -> Any:
+        """The derivative of the unknowns' rates by the unknowns, as a sparse matrix."""
+        slopes = np.asarray(self._slopes(t, self._arguments(self.with_ends(t, state))))
+        blocks = [[self._block(row) for row in column] for column in np.moveaxis(slopes, 1, 0)]
+        return scipy.sparse.block_array(blocks, format="csc")
+
+    def _block(self, slopes: Float[np.ndarray, "derivatives nodes"]) -> Any:
+        """Σ_D diag(∂F/∂D) D on the interior points, for one component of F and one of u."""
+        total: Any = scipy.sparse.csr_array((len(self.points) - 2,) * 2)
+        for index, slope in zip(self.problem.derivatives, slopes, strict=True):
+            inner = scipy.sparse.diags_array(slope[1:-1])
+            total = total + (inner @ self.patches.derivatives[index[1]][1:-1, 1:-1] if any(index) else inner)
+        return total
+
+    def _arguments(self, values: Float[np.ndarray, "components nodes"]) -> dict[Slot, np.ndarray]:
+        def derivative(index: Index) -> np.ndarray:
+            return (self.patches.derivatives[index[1]] @ values.T) if any(index) else values.T
+
+        known = {index: self.problem.to_fields(derivative(index)) for index in self.problem.derivatives}
+        return {(number, index): known[index][number] for number, index in self._slots}
+
+    def _pointwise(self, t: Array, arguments: dict[Slot, Array]) -> Float[Array, "components nodes"]:
+        return self.problem.to_components(evaluate(self.problem, arguments, [t, self._coordinate])).T
+
+    def _pointwise_slopes(
+        self, t: Array, arguments: dict[Slot, Array]
+    ) -> Float[Array, "unknown components derivatives nodes"]:
+        """∂F_i/∂(derivative of component j), by component j, then i, then derivative."""
+        columns = []
+        for number, is_complex in enumerate(self.problem.complex_fields):
+            for direction in (1.0, 1j) if is_complex else (1.0,):
+                rows = []
+                for index in self.problem.derivatives:
+                    slot = (number, index)
+
+                    def along(value: Array, slot: Slot = slot) -> Array:
+                        return self._pointwise(t, {**arguments, slot: value})
+
+                    tangent = jnp.full_like(arguments[slot], direction)
+                    rows.append(jax.jvp(along, (arguments[slot],), (tangent,))[1])
+                columns.append(jnp.stack(rows, axis=1))
+        return jnp.stack(columns)
+
+    def solve(self, times: np.ndarray, targets: np.ndarray, rtol: float) -> tuple[list[np.ndarray], float]:
+        """Values at the times and targets, one array per field, and the size of the tail.
+
+        The tail is the relative size of the last Chebyshev coefficients at the worst time
+        after the start. Values are NaN where the integration failed.
+        """
+        start = self.initial[:, 1:-1]
+        size = np.abs(self.initial).max(axis=1, keepdims=True)
+        absolute = np.maximum(size, max(1e-3 * float(size.max()), 1e-12)) * rtol / 10
+        result = scipy.integrate.solve_ivp(
+            lambda t, y: self.rates(t, self.with_ends(t, y))[:, 1:-1].ravel(),
+            (0.0, float(times[-1])),
+            start.ravel(),
+            method="Radau",
+            t_eval=times,
+            jac=self.jacobian,
+            rtol=rtol,
+            atol=np.broadcast_to(absolute, start.shape).ravel(),
+        )
+        if not result.success or not np.isfinite(result.y).all():
+            shape = (len(times), len(targets))
+            return [
+                np.full(shape, np.nan, complex if c else float) for c in self.problem.complex_fields
+            ], math.inf
+        whole = np.stack([self.with_ends(t, y) for t, y in zip(times, result.y.T, strict=True)])
+        output = whole @ self.patches.interpolation(targets).T
+        values = [np.array(v) for v in self.problem.to_fields(np.moveaxis(output, 1, -1))]
+        for array, exact in zip(values, initial_on_grid(self.problem, [targets]), strict=True):
+            array[0] = exact
+        return values, self.patches.tail(whole[1:])
+
+    def corner_notes(self) -> list[str]:
+        """Where F(u₀) and g′(0) disagree at an end, the solution is not smooth in that corner."""
+        rates = self.rates(0.0, self.initial)
+        ends = np.asarray(jax.jvp(self._ends, (jnp.zeros(()),), (jnp.ones(()),))[1])
+        scale = max(float(np.abs(rates).max()), float(np.abs(ends).max()), 1e-300)
+        notes = []
+        for side, x in ((0, self.points[0]), (-1, self.points[-1])):
+            for name, inner, outer in zip(self.problem.components, rates[:, side], ends[side], strict=True):
+                if abs(inner - outer) > 1e-6 * scale:
+                    notes.append(
+                        f"In the corner t = 0, x = {x:g} the equation asks for {name}_t = {inner:.3g} and "
+                        f"the boundary data for {outer:.3g}: the solution has a weak singularity there."
+                    )
+        return notes

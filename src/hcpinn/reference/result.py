@@ -1,0 +1,88 @@
+"""What a classical solver hands back: values on a grid, with the error it believes they have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+HOPELESS = 1e-3
+"""Relative error above which a result is no reference at all."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reference:
+    """A trusted solution on a uniform grid that includes both ends of every axis.
+
+    `values[field]` has shape (times, x[, y, z]) and is complex where the field is.
+    `error_estimate` is the relative L² change of the worst field under the last refinements
+    of step and grid, summed; the returned values come from the finer step.
+    """
+
+    problem_name: str
+    times: np.ndarray
+    coordinates: tuple[np.ndarray, ...]
+    values: Mapping[str, np.ndarray]
+    error_estimate: float
+    solver: str
+    notes: tuple[str, ...] = ()
+    wall_s: float = 0.0
+
+    def to_plain(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The facts as plain data and the arrays by name, for files."""
+        facts = {
+            "problem_name": self.problem_name,
+            "fields": list(self.values),
+            "dimensions": len(self.coordinates),
+            "error_estimate": self.error_estimate,
+            "solver": self.solver,
+            "notes": list(self.notes),
+            "wall_s": self.wall_s,
+        }
+        arrays = {"times": self.times}
+        arrays |= {f"coordinate.{n}": c for n, c in enumerate(self.coordinates)}
+        arrays |= {f"values.{name}": v for name, v in self.values.items()}
+        return facts, arrays
+
+    @classmethod
+    def from_plain(cls, facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Reference:
+        """The reference that `to_plain` took apart."""
+        return cls(
+            problem_name=facts["problem_name"],
+            times=arrays["times"],
+            coordinates=tuple(arrays[f"coordinate.{n}"] for n in range(facts["dimensions"])),
+            values={name: arrays[f"values.{name}"] for name in facts["fields"]},
+            error_estimate=float(facts["error_estimate"]),
+            solver=facts["solver"],
+            notes=tuple(facts["notes"]),
+            wall_s=float(facts["wall_s"]),
+        )
+
+    def __repr__(self) -> str:
+        shape = " × ".join(str(n) for n in (len(self.times), *map(len, self.coordinates)))
+        return (
+            f"Reference({self.problem_name}: {', '.join(self.values)} on {shape} points, "
+            f"estimated relative error {self.error_estimate:.1e})"
+        )
+
+
+class Outcome(NamedTuple):
+    """What one solver found: values per field, estimated relative error, the method in words, notes."""
+
+    values: list[np.ndarray]
+    error_estimate: float
+    solver: str
+    notes: tuple[str, ...]
+
+
+def relative_change(new: Sequence[np.ndarray], old: Sequence[np.ndarray]) -> float:
+    """The largest relative L² difference ‖new − old‖ / ‖new‖ over the fields; infinite if not finite."""
+    worst = 0.0
+    for a, b in zip(new, old, strict=True):
+        scale = float(np.linalg.norm(a))
+        difference = float(np.linalg.norm(a - b))
+        change = difference / scale if scale > 0 else difference
+        worst = max(worst, change) if np.isfinite(change) else np.inf
+    return worst

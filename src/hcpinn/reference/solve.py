@@ -1,0 +1,112 @@
+"""The one way to a reference: the right solver for the problem, refined, checked, and kept on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+
+import jax
+import numpy as np
+
+from ..errors import ReferenceError
+from ..precision import double
+from ..problem import Dirichlet, Periodic, Problem
+from .cache import entry_key, load, store
+from .chebyshev import solve_chebyshev
+from .fingerprint import fingerprint
+from .fourier import solve_fourier
+from .result import Outcome, Reference
+
+_POINTS = {1: 512, 2: 129, 3: 49}
+"""Output points per axis if none are asked for, by number of space dimensions."""
+
+
+def solve_reference(
+    problem: Problem,
+    *,
+    times: int = 101,
+    points: int | Sequence[int] | None = None,
+    tolerance: float = 1e-9,
+    cache: bool = True,
+) -> Reference:
+    """A trusted classical solution of the problem, with an estimate of its error.
+
+    Periodic problems are solved by a Fourier method in one to three dimensions, Dirichlet
+    problems by Chebyshev collocation on an interval. Grid and step are refined until the
+    values change by less than `tolerance` (relative, in L²); where that is out of reach the
+    reference says so in its notes and in `error_estimate`.
+
+    Values are given at `times` equidistant times from 0 to the horizon and `points`
+    equidistant points per axis (512 in one dimension), both ends included. `cache=False`
+    neither reads nor writes the folder of references.
+    """
+    axes = _output_axes(problem, points)
+    if times < 2:
+        raise ReferenceError(f"A reference needs at least 2 output times, but times = {times}.")
+    if not 0 < tolerance <= 1e-3:
+        raise ReferenceError(f"The tolerance of a reference lies between 0 and 1e-3, but is {tolerance:g}.")
+    solver = _solver(problem)
+    key = ""
+    if cache:
+        settings = {"times": times, "points": [len(a) for a in axes], "tolerance": tolerance}
+        key = entry_key(fingerprint(problem), settings)
+        known = load(key, problem.name)
+        if known is not None:
+            return known
+    grid = np.linspace(0.0, float(problem.horizon), times)
+    start = time.perf_counter()
+    with double(), _processor(len(axes)):
+        outcome = solver(problem, grid, axes, tolerance)
+    reference = Reference(
+        problem_name=problem.name,
+        times=grid,
+        coordinates=tuple(axes),
+        values=dict(zip(problem.fields, outcome.values, strict=True)),
+        error_estimate=float(outcome.error_estimate),
+        solver=outcome.solver,
+        notes=outcome.notes,
+        wall_s=time.perf_counter() - start,
+    )
+    if cache:
+        store(key, reference)
+    return reference
+
+
+def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[np.ndarray]:
+    dimensions = len(problem.space)
+    if points is None:
+        points = _POINTS.get(dimensions, 2)
+    counts = [points] * dimensions if isinstance(points, int) else list(points)
+    if len(counts) != dimensions or min(counts) < 2:
+        raise ReferenceError(
+            f"{problem.name} has the space axes {', '.join(problem.space)}, but points = {points!r}. Give "
+            "one number of at least 2 for all axes, or one per axis."
+        )
+    ends = zip(problem.domain.lower, problem.domain.upper, counts, strict=True)
+    return [np.linspace(a, b, n) for a, b, n in ends]
+
+
+def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], Outcome]:
+    boundary = problem.boundary
+    parts = boundary if isinstance(boundary, tuple | list) else (boundary,)
+    dimensions = len(problem.space)
+    if all(isinstance(part, Periodic) for part in parts) and dimensions <= 3:
+        return solve_fourier
+    if isinstance(boundary, Dirichlet) and dimensions == 1:
+        return solve_chebyshev
+    raise ReferenceError(
+        f"There is no reference solver for {problem.name}: its domain has {dimensions} space dimension(s) and "
+        f"its boundary is {boundary!r}. References exist for periodic problems in 1 to 3 dimensions and for "
+        "Dirichlet problems on an interval."
+    )
+
+
+def _processor(dimensions: int) -> contextlib.AbstractContextManager[object]:
+    """Small one-dimensional steps run on the CPU, where a GPU would mostly wait."""
+    if dimensions > 1:
+        return contextlib.nullcontext()
+    try:
+        return jax.default_device(jax.local_devices(backend="cpu")[0])
+    except RuntimeError:
+        return contextlib.nullcontext()

@@ -1,0 +1,271 @@
+"""A solution: a function of t and x that knows how it came about and how good it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from .errors import HcpinnError, ProblemError
+from .method import Method
+from .objective import residual
+from .precision import double
+from .problem import MAX_ORDER, Index, Problem
+from .training import History, Stop
+from .trial import Trial
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from .reference import Reference
+
+_BATCH = 1 << 16
+"""Points evaluated at once."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where and with what a solution was computed."""
+
+    device: str
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The trained function u(t, x), with its errors, history, stop reason and verdict.
+
+        u = solution(t, x)              # any shapes that broadcast
+        u_x = solution.dx(t, x)         # or .dt, .dxx, …
+
+    For systems these return a tuple, one array per field.
+    """
+
+    problem: Problem
+    method: Method
+    seed: int
+    theta: np.ndarray
+    """The network's parameters, as one vector."""
+    history: History
+    stop: Stop
+    seconds: float
+    provenance: Provenance
+    verdict: Verdict
+    rel_l2: Mapping[str, float] | None = None
+    """Relative L2 error against the reference, per field (per part of a complex one)."""
+    rel_l1: Mapping[str, float] | None = None
+    reference: Reference | None = None
+
+    @cached_property
+    def trial(self) -> Trial:
+        """The trial function, for use inside JAX programs together with `network`."""
+        with double(), jax.ensure_compile_time_eval():
+            return make_trial(self.problem, self.method)
+
+    @cached_property
+    def network(self) -> Any:
+        """The network's parameters in the shape `trial` takes them."""
+        with double(), jax.ensure_compile_time_eval():
+            template = self.trial.init(jax.random.key(0))
+            return ravel_pytree(template)[1](jnp.asarray(self.theta))
+
+    def __call__(self, t: Any, x: Any, *others: Any) -> Any:
+        """u at t, x, …: NumPy arrays, or traced ones inside JAX transformations."""
+        return self.derivative("", t, x, *others)
+
+    def derivative(self, name: str, t: Any, x: Any, *others: Any) -> Any:
+        """A derivative by name: "x", "xx", "t", "tx", or "" for the value itself."""
+        index = self._index(name)
+        given = (t, x, *others)
+        if len(given) != len(self.problem.axes):
+            raise ProblemError(
+                f"{self.problem.name} has the coordinates {', '.join(self.problem.axes)}, but {len(given)} were given."
+            )
+        if any(isinstance(value, jax.core.Tracer) for value in given):
+            shape, points = _points([jnp.asarray(v) for v in given], jnp)
+            return self._fields(self._evaluate(points, index), shape)
+        with double():
+            shape, points = _points([_real(v) for v in given], np)
+            parts = [
+                np.asarray(self._compiled(jnp.asarray(points[i : i + _BATCH]), index))
+                for i in range(0, max(len(points), 1), _BATCH)
+            ]
+        return self._fields(np.concatenate(parts), shape)
+
+    def __getattr__(self, name: str) -> Any:
+        if re.fullmatch(r"d[txyz]+", name) is None:
+            raise AttributeError(f"'Solution' has no attribute '{name}'")
+        return lambda *coordinates: self.derivative(name[1:], *coordinates)
+
+    def on_grid(self, times: Any, *axes: Any) -> dict[str, np.ndarray]:
+        """Values on the grid of all given times and positions: field → array (times, x, …)."""
+        mesh = np.meshgrid(*(np.asarray(a, float) for a in (times, *axes)), indexing="ij")
+        values = self(*mesh)
+        return dict(zip(self.problem.fields, values if isinstance(values, tuple) else (values,), strict=True))
+
+    def residual(self, t: Any, x: Any, *others: Any) -> Any:
+        """uₜ − F at t, x, …: zero where the equation holds."""
+        with double():
+            shape, points = _points([_real(v) for v in (t, x, *others)], np)
+            parts = [
+                np.asarray(self._compiled_residual(jnp.asarray(points[i : i + _BATCH])))
+                for i in range(0, max(len(points), 1), _BATCH)
+            ]
+        return self._fields(np.concatenate(parts), shape)
+
+    def summary(self) -> dict[str, Any]:
+        """The facts about this solution as plain data."""
+        from .method import to_dict
+
+        return {
+            "problem": self.problem.name,
+            "parameters": dict(self.problem.parameters),
+            "method": self.method.name,
+            "method_settings": to_dict(self.method),
+            "seed": self.seed,
+            "rel_l2": None if self.rel_l2 is None else dict(self.rel_l2),
+            "rel_l1": None if self.rel_l1 is None else dict(self.rel_l1),
+            "verdict": self.verdict.status,
+            "verdict_error": self.verdict.error,
+            "verdict_reasons": list(self.verdict.reasons),
+            "stop_reason": self.stop.value,
+            "steps": sum(count for _, count in self.history.stages),
+            "final_loss": float(np.nanmin(self.history.loss)) if np.isfinite(self.history.loss).any() else None,
+            "parameters_trained": int(self.theta.size),
+            "wall_s": round(self.seconds, 3),
+            "reference": None
+            if self.reference is None
+            else {"solver": self.reference.solver, "error_estimate": self.reference.error_estimate},
+            "device": self.provenance.device,
+            "versions": dict(self.provenance.versions),
+        }
+
+    def save(self, path: str | Path) -> Path:
+        """Save everything to one file; `hcpinn.load` opens it again."""
+        from .storage import save_solution
+
+        return save_solution(self, path)
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw reference, solution and error side by side; save to `path` or return the figure."""
+        from .figures import field_figure, finish
+
+        return finish(field_figure(self), path)
+
+    def plot_slices(self, path: str | Path | None = None) -> Any:
+        """Draw profiles at the start, the middle and the end; save to `path` or return the figure."""
+        from .figures import finish, slice_figure
+
+        return finish(slice_figure(self), path)
+
+    def plot_history(self, path: str | Path | None = None) -> Any:
+        """Draw the loss at every step; save to `path` or return the figure."""
+        from .figures import finish, history_figure
+
+        return finish(history_figure(self), path)
+
+    def to_xarray(self, times: Any = 101, *axes: Any) -> Any:
+        """The solution on a grid as a labelled `xarray.Dataset` (needs the `data` extra)."""
+        try:
+            import xarray
+        except ImportError as error:
+            raise HcpinnError("to_xarray needs xarray: pip install 'hcpinn[data]'.") from error
+        t, *space = grid_axes(self.problem, times, *axes)
+        values = self.on_grid(t, *space)
+        dims = self.problem.axes
+        return xarray.Dataset(
+            {name: (dims, value) for name, value in values.items()},
+            coords=dict(zip(dims, (t, *space), strict=True)),
+            attrs={"problem": self.problem.name, "method": self.method.name, "verdict": str(self.verdict)},
+        )
+
+    def __repr__(self) -> str:
+        return f"Solution of {self.problem.name} by {self.method.name} (seed {self.seed}): {self.verdict}"
+
+    def _index(self, name: str) -> Index:
+        axes = self.problem.axes
+        if any(letter not in axes for letter in name) or len(name) > MAX_ORDER:
+            raise ProblemError(
+                f"'{name}' is not a derivative of {self.problem.name}: use up to {MAX_ORDER} letters of "
+                f"{', '.join(axes)}."
+            )
+        return tuple(name.count(axis) for axis in axes)
+
+    def _evaluate(self, points: Any, index: Index) -> Any:
+        if not any(index):
+            return self.trial(self.network, points)
+        jet = self.trial.jet(self.network, self.trial.fix(points, (index,)), (index,))
+        return jet[index]
+
+    @cached_property
+    def _compiled(self) -> Any:
+        return jax.jit(self._evaluate, static_argnums=1)
+
+    @cached_property
+    def _compiled_residual(self) -> Any:
+        parameters = dict(self.problem.parameters)
+        return jax.jit(lambda p: residual(self.trial, self.network, self.trial.fix(p), parameters))
+
+    def _fields(self, components: Any, shape: tuple[int, ...]) -> Any:
+        values = tuple(v.reshape(shape) for v in self.problem.to_fields(components))
+        return values[0] if len(values) == 1 else values
+
+
+def make_trial(problem: Problem, method: Method) -> Trial:
+    """The trial function that a method prescribes for a problem."""
+    return Trial(
+        problem, lift=method.lift, gate=method.gate, embedding=method.embedding, network=method.network
+    )
+
+
+def relative_errors(
+    problem: Problem, predicted: Mapping[str, np.ndarray], exact: Mapping[str, np.ndarray]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Relative L2 and L1 errors per component: Σ|v − u|²/Σ|u|² under the root, and Σ|v − u|/Σ|u|."""
+    rel_l2, rel_l1 = {}, {}
+    for name, is_complex in zip(problem.fields, problem.complex_fields, strict=True):
+        pairs = {name: (predicted[name], exact[name])}
+        if is_complex:
+            pairs = {
+                f"real({name})": (predicted[name].real, exact[name].real),
+                f"imag({name})": (predicted[name].imag, exact[name].imag),
+            }
+        for label, (v, u) in pairs.items():
+            rel_l2[label] = float(np.linalg.norm(v - u) / np.linalg.norm(u))
+            rel_l1[label] = float(np.abs(v - u).sum() / np.abs(u).sum())
+    return rel_l2, rel_l1
+
+
+def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
+    """Times and positions, given as arrays or as numbers of equally spaced points."""
+    ends = [(0.0, problem.horizon), *zip(problem.domain.lower, problem.domain.upper, strict=True)]
+    given: Sequence[Any] = [times, *axes, *[257] * (len(ends) - 1 - len(axes))]
+    return [
+        np.linspace(*end, value) if isinstance(value, int) else np.asarray(value, float)
+        for end, value in zip(ends, given, strict=True)
+    ]
+
+
+def _real(value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(f"A coordinate must be a number or an array of numbers, but is {value!r}.") from error
+    return array
+
+
+def _points(coordinates: Sequence[Any], module: Any) -> tuple[tuple[int, ...], Any]:
+    """The common shape of the coordinates, and one row per point."""
+    try:
+        arrays = module.broadcast_arrays(*coordinates)
+    except ValueError as error:
+        shapes = ", ".join(str(np.shape(c)) for c in coordinates)
+        raise ProblemError(f"The coordinates have shapes {shapes}, which do not broadcast together.") from error
+    return arrays[0].shape, module.stack([a.reshape(-1) for a in arrays], axis=1)

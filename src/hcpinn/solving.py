@@ -1,0 +1,261 @@
+"""Solving: from a problem and a method to a checked solution."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from . import sampling
+from .catalog import DEFAULT, find_method
+from .errors import FileError, MethodError
+from .jets import closure
+from .method import Method, to_dict
+from .objective import Objective, chunk_size, stack
+from .precision import double
+from .problem import Problem
+from .reference import Reference, fingerprint, solve_reference
+from .solution import Provenance, Solution, make_trial, relative_errors
+from .training import Checkpoint, Progress, Trained, train
+from .trial import Trial
+from .verdict import judge
+
+CHECKPOINT = "checkpoint.npz"
+"""Name of the checkpoint in an output folder."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training: what to solve, how, and from which seed."""
+
+    problem: Problem
+    method: Method
+    seed: int = 0
+
+
+def solve(
+    problem: Problem,
+    method: Method | str | None = None,
+    *,
+    seed: int = 0,
+    accuracy: float = 1e-2,
+    out: str | Path | None = None,
+    resume: bool = False,
+    checkpoint_every: float = 30.0,
+    max_seconds: float | None = None,
+    reference: Reference | bool = True,
+    progress: bool | None = None,
+) -> Solution:
+    """Solve a problem and check the outcome.
+
+    Args:
+        problem: what to solve.
+        method: how: a `Method`, or the name of one.
+        seed: the seed of everything random. Same seed, same machine: same bits.
+        accuracy: the relative L2 error up to which the solution counts as converged.
+        out: a folder for checkpoints, so that an interrupted training can be resumed.
+        resume: go on from the checkpoint in `out`.
+        checkpoint_every: seconds between two checkpoints.
+        max_seconds: stop training after this time and keep the best so far.
+        reference: a trusted solution to compare with; computed if True, left out if False.
+        progress: whether to show a progress bar; by default only in a terminal or notebook.
+    """
+    run = Run(problem, _as_method(method, problem), seed)
+    return solve_batch(
+        [run],
+        accuracy=accuracy,
+        out=out,
+        resume=resume,
+        checkpoint_every=checkpoint_every,
+        max_seconds=max_seconds,
+        reference=reference,
+        progress=progress,
+    )[0]
+
+
+def solve_batch(
+    runs: Sequence[Run],
+    *,
+    accuracy: float = 1e-2,
+    out: str | Path | None = None,
+    resume: bool = False,
+    checkpoint_every: float = 30.0,
+    max_seconds: float | None = None,
+    reference: Reference | bool = True,
+    progress: bool | None = None,
+) -> list[Solution]:
+    """Solve runs of one computational shape together: different seeds, lifts or parameters.
+
+    Takes the same options as `solve`; a `Reference` that is given serves all runs.
+    """
+    _check_alike(runs)
+    with double():
+        trials = [make_trial(run.problem, run.method) for run in runs]
+        checkpoint = _checkpoint(runs, out, checkpoint_every, resume)
+        training = _Training(runs, trials)
+        outcomes = train(
+            training.objective,
+            runs[0].method.stages,
+            training.theta,
+            training.data,
+            training.axes,
+            progress=Progress(visible=progress),
+            checkpoint=checkpoint,
+            resume=resume,
+            max_seconds=max_seconds,
+        )
+        references: dict[str, Reference] = {}
+        solutions = []
+        for run, trial, outcome in zip(runs, trials, outcomes, strict=True):
+            trusted = reference if isinstance(reference, Reference) else None
+            if reference is True:
+                key = fingerprint(run.problem)
+                if key not in references:
+                    references[key] = solve_reference(run.problem)
+                trusted = references[key]
+            solutions.append(_conclude(run, trial, outcome, training.objective, trusted, accuracy))
+    return solutions
+
+
+class _Training:
+    """Initial parameters, objective and data of runs that train together."""
+
+    def __init__(self, runs: Sequence[Run], trials: Sequence[Trial]):
+        method = runs[0].method
+        templates = [t.init(_key(r.seed, "network")) for r, t in zip(runs, trials, strict=True)]
+        self.theta = np.stack([np.asarray(ravel_pytree(t)[0], np.float64) for t in templates])
+        widest = max(s.dtype.itemsize for s in method.stages)
+        chunk = chunk_size(
+            width=getattr(method.network, "width", 32),
+            indices=len(closure(trials[0].indices)),
+            itemsize=widest,
+            runs=len(runs),
+            platform=jax.default_backend(),
+        )
+        self.objective = Objective(trials[0], templates[0], chunk=chunk)
+        each = [
+            self.objective.data(
+                sampling.interior(r.problem, method.points, seed=r.seed, sampler=method.sampler), trial
+            )
+            for r, trial in zip(runs, trials, strict=True)
+        ]
+        self.data, self.axes = stack(each)
+
+
+def _conclude(
+    run: Run, trial: Trial, outcome: Trained, objective: Objective, reference: Reference | None, accuracy: float
+) -> Solution:
+    """Compare with the reference, look at the residual on fresh points, and judge."""
+
+    def rms(purpose: str) -> float:
+        points = sampling.interior(
+            run.problem, min(run.method.points, 16_384), seed=run.seed, sampler=run.method.sampler, purpose=purpose
+        )
+        return float(np.sqrt(jax.jit(objective.loss)(jax.numpy.asarray(outcome.theta), objective.data(points, trial))))
+
+    def solution(verdict: Any, **errors: Any) -> Solution:
+        return Solution(
+            problem=run.problem,
+            method=run.method,
+            seed=run.seed,
+            theta=outcome.theta,
+            history=outcome.history,
+            stop=outcome.stop,
+            seconds=outcome.seconds,
+            provenance=provenance(),
+            verdict=verdict,
+            reference=reference,
+            **errors,
+        )
+
+    rel_l2 = rel_l1 = None
+    if reference is not None:
+        predicted = solution(None).on_grid(reference.times, *reference.coordinates)
+        rel_l2, rel_l1 = relative_errors(run.problem, predicted, reference.values)
+    verdict = judge(
+        stop=outcome.stop,
+        accuracy=accuracy,
+        errors=rel_l2,
+        reference=reference,
+        residual_trained=rms("interior"),
+        residual_fresh=rms("check"),
+    )
+    return solution(verdict, rel_l2=rel_l2, rel_l1=rel_l1)
+
+
+def provenance() -> Provenance:
+    """The device and the versions in use now."""
+    device = jax.devices()[0]
+    name = f"{device.platform}: {device.device_kind}"
+    if device.platform == "cpu":
+        name = f"cpu: {_processor()}, {os.cpu_count()} cores"
+    packages = ("hcpinn", "jax", "jaxlib", "numpy", "equinox", "optax")
+    return Provenance(name, {"python": platform.python_version(), **{p: _version(p) for p in packages}})
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except Exception:
+        return "not installed"
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _key(seed: int, purpose: str) -> Any:
+    return jax.random.key(int(sampling.generator(seed, purpose).integers(2**31)))
+
+
+def _as_method(method: Method | str | None, problem: Problem) -> Method:
+    if isinstance(method, Method):
+        return method
+    return find_method(DEFAULT if method is None else method, problem)
+
+
+def _check_alike(runs: Sequence[Run]) -> None:
+    """Refuse runs that cannot train together."""
+    if not runs:
+        raise MethodError("There are no runs to solve.")
+    first = runs[0]
+    for run in runs:
+        if not (isinstance(run.seed, int) and run.seed >= 0):
+            raise MethodError(f"A seed must be a whole number from 0 on, but is {run.seed!r}.")
+        if run.problem.rhs is not first.problem.rhs or run.problem.fields != first.problem.fields:
+            raise MethodError(
+                f"Runs that train together must share their equation, but {run.problem.name} and "
+                f"{first.problem.name} do not. Solve them one after the other."
+            )
+        for part in ("gate", "embedding", "network", "points", "sampler", "stages"):
+            if getattr(run.method, part) != getattr(first.method, part):
+                raise MethodError(
+                    f"Runs that train together must have the same {part}; methods '{first.method.name}' and "
+                    f"'{run.method.name}' differ. They may differ in lift, seed and the problem's parameters."
+                )
+
+
+def _checkpoint(runs: Sequence[Run], out: Any, every: float, resume: bool) -> Checkpoint | None:
+    if out is None:
+        if resume:
+            raise FileError("resume needs the folder of the interrupted training: give out=….")
+        return None
+    description = [[fingerprint(r.problem), to_dict(r.method), r.seed] for r in runs]
+    identity = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
+    return Checkpoint(Path(out) / CHECKPOINT, identity, every)

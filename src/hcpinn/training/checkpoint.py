@@ -1,0 +1,95 @@
+"""Checkpoints: the whole state of a training, from which it goes on with the same bits."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import FileError
+from ..files import read_archive, write_archive
+
+_KIND, _VERSION = "checkpoint", 1
+
+
+@dataclass
+class Position:
+    """How far a training has come."""
+
+    stage: int = 0
+    step: int = 0
+    """Steps done in this stage."""
+    seconds: float = 0.0
+    """Time spent so far, over all sittings."""
+    losses: list[np.ndarray] = field(default_factory=list)
+    """The loss at every step so far, one block after the other, each (steps, runs)."""
+    stages: list[int] = field(default_factory=list)
+    """Steps done in each finished stage."""
+
+
+@dataclass
+class Checkpoint:
+    """A file that a training is saved to now and then."""
+
+    path: Path
+    identity: str
+    """What is being trained; only a checkpoint with the same identity is resumed."""
+    every: float = 30.0
+    """Seconds between two saves."""
+    _last: float = field(default_factory=time.monotonic)
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to save again."""
+        return time.monotonic() - self._last >= self.every
+
+    def save(self, position: Position, carry: Any) -> None:
+        """Write position and state; the previous checkpoint stays until this one is whole."""
+        leaves = jax.tree.leaves(carry)
+        arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
+        arrays["losses"] = np.concatenate(position.losses) if position.losses else np.zeros((0, 0))
+        header = {
+            "identity": self.identity,
+            "stage": position.stage,
+            "step": position.step,
+            "seconds": position.seconds,
+            "stages": position.stages,
+        }
+        write_archive(self.path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
+        self._last = time.monotonic()
+
+    def load(self) -> tuple[Position, list[np.ndarray]]:
+        """The saved position and the leaves of the saved state."""
+        header, arrays = read_archive(self.path, kind=_KIND, version=_VERSION)
+        if header.get("identity") != self.identity:
+            raise FileError(
+                f"{self.path} belongs to another training: problem, parameters, method or seed differ. "
+                "Resume with the same settings, or choose another folder."
+            )
+        losses = arrays.pop("losses")
+        position = Position(
+            header["stage"],
+            header["step"],
+            header["seconds"],
+            [losses] if losses.size else [],
+            list(header["stages"]),
+        )
+        return position, [arrays[f"state.{i}"] for i in range(len(arrays))]
+
+    def remove(self) -> None:
+        """Delete the file, once what it guards is safe elsewhere."""
+        self.path.unlink(missing_ok=True)
+
+
+def restore(template: Any, leaves: list[np.ndarray], path: Path) -> Any:
+    """The state of a training, its shape taken from `template` and its values from `leaves`."""
+    wanted, structure = jax.tree.flatten(template)
+    shapes = [(np.shape(a), np.dtype(a.dtype)) for a in wanted]
+    if shapes != [(a.shape, a.dtype) for a in leaves]:
+        raise FileError(f"{path} does not fit this training: the shapes of its state differ.")
+    return jax.tree.unflatten(structure, [jnp.asarray(a) for a in leaves])

@@ -1,0 +1,57 @@
+"""Progress of a training: a bar in a terminal or notebook, silence elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+class Progress:
+    """A bar per stage with loss, steps per second and time left; `visible=None` decides by itself."""
+
+    def __init__(self, *, visible: bool | None = None, title: str = ""):
+        self.visible = _interactive() if visible is None else visible
+        self.title = title
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Progress:
+        if self.visible:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(
+                TextColumn("{task.description:<8}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]}"),
+                TextColumn("[bold]loss {task.fields[loss]}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                speed_estimate_period=20,
+            )
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def stage(self, label: str, steps: int, done: int) -> None:
+        """A stage begins, or goes on from step `done`."""
+        if self._bar is not None:
+            self._task = self._bar.add_task(
+                label, total=steps, completed=done, loss="   …    ", rate="compiling"
+            )
+
+    def update(self, step: int, loss: float) -> None:
+        """The stage has come to `step`."""
+        if self._bar is not None:
+            speed = self._bar.tasks[self._task].speed
+            rate = f"{speed:,.0f} steps/s" if speed else ""
+            self._bar.update(self._task, completed=step, loss=f"{loss:.2e}", rate=rate)
+
+
+def _interactive() -> bool:
+    return sys.stderr.isatty() or "ipykernel" in sys.modules

@@ -1,0 +1,51 @@
+"""Gates φ(t, x): factors that switch the network off where data are prescribed."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Array
+
+from ..errors import MethodError
+from ..problem import Problem
+from ..problem.calling import evaluate_data
+from .part import Function, columns, edge_factor
+
+
+class Gate(abc.ABC):
+    """A choice of gate; `bind` turns it into a function for one problem."""
+
+    @abc.abstractmethod
+    def bind(self, problem: Problem) -> Function:
+        """φ as a function of coordinates, in one column."""
+
+
+@dataclass(frozen=True)
+class LinearGate(Gate):
+    """φ = t/T, times 4 (x − a)(b − x)/(b − a)² where the boundary is Dirichlet."""
+
+    def bind(self, problem: Problem) -> Function:
+        def gate(coordinates: Array) -> Array:
+            return (coordinates[:, 0] / problem.horizon * edge_factor(problem, coordinates))[:, None]
+
+        return gate
+
+
+@dataclass(frozen=True)
+class CustomGate(Gate):
+    """A gate of your own: a function of `t` and `x`, one value for all fields."""
+
+    function: Callable[..., Any]
+
+    def bind(self, problem: Problem) -> Function:
+        def gate(coordinates: Array) -> Array:
+            named = dict(zip(problem.axes, columns(problem, coordinates), strict=True))
+            values = evaluate_data(self.function, "gate", named, problem.parameters, problem.space)
+            if len(values) != 1:
+                raise MethodError(f"The gate gives {len(values)} values; it must give one for all fields.")
+            return values[0][:, None]
+
+        return gate

@@ -1,0 +1,105 @@
+"""Networks: the trainable part of a trial function."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from .. import jets
+from ..errors import MethodError, unknown_name
+from ..jets import Jet
+from ..problem import Index
+
+Parameters = Any
+"""A network's parameters: any tree of arrays."""
+
+ACTIVATIONS: dict[str, Callable[[], jets.Activation]] = {
+    "tanh": jets.tanh,
+    "sin": jets.sine,
+    "gelu": lambda: jets.elementwise(lambda z: jax.nn.gelu(z, approximate=False)),
+    "swish": lambda: jets.elementwise(jax.nn.swish),
+}
+"""Activation functions by name."""
+
+
+class Network(abc.ABC):
+    """Anything with initial parameters and a value; hcpinn differentiates it by nested forward mode."""
+
+    @abc.abstractmethod
+    def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
+        """Random initial parameters."""
+
+    @abc.abstractmethod
+    def __call__(self, parameters: Parameters, features: Array) -> Array:
+        """Outputs, one row per row of features."""
+
+
+class JetNetwork(Network):
+    """A network that propagates jets itself, which is much faster."""
+
+    @abc.abstractmethod
+    def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
+        """The jet of the outputs from the jet of the features."""
+
+
+@dataclass(frozen=True)
+class MLP(JetNetwork):
+    """A fully connected network, `depth` hidden layers of `width`; Glorot-normal initial weights."""
+
+    width: int = 32
+    depth: int = 7
+    activation: str = "tanh"
+
+    def __post_init__(self) -> None:
+        if not (self.width >= 1 and self.depth >= 1):
+            raise MethodError(f"An MLP needs width and depth of at least 1, not {self.width} and {self.depth}.")
+        if self.activation not in ACTIVATIONS:
+            raise unknown_name("activation", self.activation, ACTIVATIONS)
+
+    def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
+        sizes = [inputs, *[self.width] * self.depth, outputs]
+        glorot = jax.nn.initializers.glorot_normal()
+        keys = jax.random.split(key, len(sizes) - 1)
+        return [
+            {"weight": glorot(k, (a, b), jnp.float64), "bias": jnp.zeros(b, jnp.float64)}
+            for k, a, b in zip(keys, sizes[:-1], sizes[1:], strict=True)
+        ]
+
+    def __call__(
+        self, parameters: Parameters, features: Float[Array, "points inputs"]
+    ) -> Float[Array, "points outputs"]:
+        activation = ACTIVATIONS[self.activation]()
+        hidden = features
+        for layer in parameters[:-1]:
+            hidden = activation(hidden @ layer["weight"] + layer["bias"])
+        return hidden @ parameters[-1]["weight"] + parameters[-1]["bias"]
+
+    def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
+        activation = ACTIVATIONS[self.activation]()
+        jet = features
+        for layer in parameters[:-1]:
+            jet = jets.compose(activation, jets.linear(jet, layer["weight"], layer["bias"]), indices)
+        return jets.linear(jet, parameters[-1]["weight"], parameters[-1]["bias"])
+
+
+@dataclass(frozen=True)
+class CustomNetwork(Network):
+    """A network of your own: `init_function(key, inputs, outputs)` and `function(parameters, features)`.
+
+    `function` takes one row of features per point and returns one row of outputs per point.
+    """
+
+    init_function: Callable[..., Any]
+    function: Callable[..., Any]
+
+    def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
+        return self.init_function(key, inputs, outputs)
+
+    def __call__(self, parameters: Parameters, features: Array) -> Array:
+        return self.function(parameters, features)

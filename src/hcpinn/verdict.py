@@ -1,0 +1,74 @@
+"""The verdict: whether a solution can be relied upon, why, and how wrong it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .training import Stop
+
+if TYPE_CHECKING:
+    from .reference import Reference
+
+_OVERFIT = 3.0
+"""Residual between the training points over the residual at them that counts as hidden."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`converged`, `not converged` or `suspect`, with an error figure and the reasons."""
+
+    status: str
+    error: float | None
+    """Relative L2 error of the worst field, from an independent classical solution."""
+    reasons: tuple[str, ...]
+
+    @property
+    def converged(self) -> bool:
+        """Whether the solution can be relied upon."""
+        return self.status == "converged"
+
+    def __str__(self) -> str:
+        figure = "no error figure" if self.error is None else f"relative L2 error {self.error:.2e} (independent check)"
+        return f"{self.status}: {figure}. " + " ".join(self.reasons)
+
+
+def judge(
+    *,
+    stop: Stop,
+    accuracy: float,
+    errors: Mapping[str, float] | None,
+    reference: Reference | None,
+    residual_trained: float,
+    residual_fresh: float,
+) -> Verdict:
+    """Weigh the evidence. A small residual alone never makes a solution converged.
+
+    `residual_trained` and `residual_fresh` are root-mean-square residuals at the training
+    points and at points that training never saw.
+    """
+    reasons: list[str] = []
+    hidden = residual_fresh > _OVERFIT * residual_trained
+    if stop.failed:
+        reasons.append(stop.value)
+    if hidden:
+        reasons.append(
+            f"The residual between the training points ({residual_fresh:.1e}) is far above that at them "
+            f"({residual_trained:.1e}): take more points."
+        )
+    if errors is None or reference is None:
+        reasons.append("No independent reference was computed, so the error is not known.")
+        return Verdict("not converged" if stop.failed else "suspect", None, tuple(reasons))
+    error = max(errors.values())
+    if not error <= accuracy:
+        reasons.append(f"The error is above the accuracy asked for ({accuracy:.0e}): train longer or use a larger network.")
+        return Verdict("suspect" if hidden else "not converged", error, tuple(reasons))
+    if reference.error_estimate > error:
+        reasons.append(
+            f"The reference itself is only good to {reference.error_estimate:.1e}, so the error may be larger than it seems."
+        )
+        status = "suspect" if reference.error_estimate > accuracy else "converged"
+        return Verdict(status, max(error, reference.error_estimate), tuple(reasons))
+    reasons.append(f"Compared with {reference.solver}, itself good to {reference.error_estimate:.0e}.")
+    return Verdict("converged", error, tuple(reasons))
