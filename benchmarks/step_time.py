@@ -38,7 +38,12 @@ class Contestant:
         command += ["--points", str(points), "--order", str(order), "--precision", precision]
         environment = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
         )
         self.ready = self._answer()
 
@@ -106,13 +111,13 @@ def measure(points: int, order: int, precision: str, rounds: int, names: list[st
 
 def show(rows: list[dict]) -> None:
     ours = {r["order"]: r["ms_per_step"] for r in rows if r["contestant"] == "hcpinn"}
-    print(f"{'contestant':28s}{'order':>6s}{'ms/step':>10s}{'min':>9s}{'max':>9s}{'over ours':>11s}{'first call':>12s}")
+    print(
+        f"{'contestant':28s}{'order':>6s}{'ms/step':>10s}{'min':>9s}{'max':>9s}{'over ours':>11s}{'first call':>12s}"
+    )
     for r in rows:
         ratio = r["ms_per_step"] / ours[r["order"]] if r["order"] in ours else float("nan")
-        print(
-            f"{r['contestant']:28s}{r['order']:6d}{r['ms_per_step']:10.3f}{r['fastest_ms']:9.3f}{r['slowest_ms']:9.3f}"
-            f"{ratio:10.2f}x{r['first_call_s']:11.1f}s"
-        )
+        times = f"{r['ms_per_step']:10.3f}{r['fastest_ms']:9.3f}{r['slowest_ms']:9.3f}"
+        print(f"{r['contestant']:28s}{r['order']:6d}{times}{ratio:10.2f}x{r['first_call_s']:11.1f}s")
     if {2, 4} <= set(ours):
         print(f"hcpinn, fourth order over second: {ours[4] / ours[2]:.2f}x")
 

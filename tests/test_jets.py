@@ -20,7 +20,9 @@ def features(points):
 
 
 @pytest.mark.parametrize("activation", ["tanh", "sin", "gelu", "swish"])
-@pytest.mark.parametrize("top", [[(1, 0, 0), (0, 4, 0)], [(0, 6, 0)], [(1, 2, 2)], [(0, 2, 0), (0, 0, 2), (0, 1, 1)]])
+@pytest.mark.parametrize(
+    "top", [[(1, 0, 0), (0, 4, 0)], [(0, 6, 0)], [(1, 2, 2)], [(0, 2, 0), (0, 0, 2), (0, 1, 1)]]
+)
 def test_propagation_agrees_with_nested_forward_mode(activation, top):
     network = MLP(9, 3, activation)
     parameters = network.init(jax.random.key(0), 7, 2)

@@ -32,7 +32,7 @@ def _make(points, order, precision):
             r = r + 1e-7 * dde.grad.hessian(u_xx, inputs, i=0, j=0)
         return r
 
-    data = dde.data.TimePDE(geometry, residual, [], num_domain=points, train_distribution="LHS")
+    data = dde.data.TimePDE(geometry, residual, [], num_domain=points, train_distribution="pseudo")
     network = dde.nn.FNN([2 + 2 * MODES, *[WIDTH] * DEPTH, 1], "tanh", "Glorot normal")
     k = math.pi * torch.arange(1, MODES + 1)
 

@@ -14,7 +14,10 @@ def make(points, order, precision):
     sizes = [2 + 2 * MODES, *[WIDTH] * DEPTH, 1]
     keys = jax.random.split(jax.random.key(0), len(sizes))
     glorot = jax.nn.initializers.glorot_normal()
-    layers = [(glorot(k, (a, b), dtype), jnp.zeros(b, dtype)) for k, a, b in zip(keys, sizes, sizes[1:])]
+    layers = [
+        (glorot(k, (a, b), dtype), jnp.zeros(b, dtype))
+        for k, a, b in zip(keys, sizes[:-1], sizes[1:], strict=False)
+    ]
     rng = np.random.default_rng(0)
     t = jnp.asarray(rng.random(points), dtype)
     x = jnp.asarray(2 * rng.random(points) - 1, dtype)

@@ -1,5 +1,6 @@
 """PyTorch, eager: nested `torch.autograd.grad`, as PINN codes usually do it."""
 
+import itertools
 import math
 
 import numpy as np
@@ -14,7 +15,7 @@ def make(points, order, precision):
     device = "cuda" if torch.cuda.is_available() else "cpu"
     sizes = [2 + 2 * MODES, *[WIDTH] * DEPTH, 1]
     layers = []
-    for a, b in zip(sizes, sizes[1:]):
+    for a, b in itertools.pairwise(sizes):
         layer = torch.nn.Linear(a, b)
         torch.nn.init.xavier_normal_(layer.weight)
         torch.nn.init.zeros_(layer.bias)

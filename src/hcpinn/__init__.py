@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from .catalog import find_method, find_problem
     from .errors import HcpinnError
     from .method import Method
-    from .problem import Dirichlet, Interval, Periodic, Problem, apply
+    from .problem import Box, Dirichlet, Interval, Periodic, Problem, apply
     from .reference import Reference, solve_reference
     from .solution import Solution
     from .solving import Run, solve, solve_batch
@@ -20,7 +20,7 @@ _HOME = {
     "catalog": ("find_method", "find_problem"),
     "errors": ("HcpinnError",),
     "method": ("Method",),
-    "problem": ("Dirichlet", "Interval", "Periodic", "Problem", "apply"),
+    "problem": ("Box", "Dirichlet", "Interval", "Periodic", "Problem", "apply"),
     "reference": ("Reference", "solve_reference"),
     "solution": ("Solution",),
     "solving": ("Run", "solve", "solve_batch"),
@@ -33,7 +33,7 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __version__ = "0.1.0"
 __all__ = [  # noqa: RUF022  (grouped by the order in which one meets them)
-    "Problem", "Interval", "Periodic", "Dirichlet", "apply",
+    "Problem", "Interval", "Box", "Periodic", "Dirichlet", "apply",
     "solve", "solve_batch", "Run", "Solution", "Verdict", "load",
     "Method", "Decay", "CustomLift", "LinearGate", "CustomGate", "Fourier", "Plain", "MLP", "CustomNetwork",
     "Adam", "LBFGS",

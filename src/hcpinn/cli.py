@@ -61,7 +61,9 @@ def solve(
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter of the problem; repeat for more."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Change a parameter of the problem; repeat for more."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     out: Annotated[
@@ -75,7 +77,9 @@ def solve(
         str | None,
         typer.Option(metavar="N,N,…", help="Steps of each stage in place of the method's, as in 2000,500."),
     ] = None,
-    points: Annotated[int | None, typer.Option(min=1, help="Residual points in place of the method's.")] = None,
+    points: Annotated[
+        int | None, typer.Option(min=1, help="Residual points in place of the method's.")
+    ] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Stop training after this time.")] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 30.0,
     progress: Annotated[
@@ -124,7 +128,9 @@ def solve(
         (folder / solving.CHECKPOINT).unlink(missing_ok=True)
     _report(solution, folder)
     if stopped_early:
-        typer.echo("Go on with the same command and --resume" + (" and more --max-seconds." if max_seconds else "."))
+        typer.echo(
+            "Go on with the same command and --resume" + (" and more --max-seconds." if max_seconds else ".")
+        )
     if solution.stop is Stop.INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
     if not solution.verdict.converged:
@@ -138,7 +144,9 @@ def main() -> None:
     except HcpinnError as error:
         from rich.console import Console
 
-        Console(stderr=True, soft_wrap=True, highlight=False).print(f"[bold red]Error:[/] {_escape(str(error))}")
+        Console(stderr=True, soft_wrap=True, highlight=False).print(
+            f"[bold red]Error:[/] {_escape(str(error))}"
+        )
         sys.exit(EXIT_BAD_INPUT)
     except KeyboardInterrupt:
         typer.echo("Interrupted.", err=True)
@@ -192,7 +200,9 @@ def _check_folder(folder: Path) -> None:
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
-        raise FileError(f"Cannot write to the folder {folder}: {error.strerror}. Choose another with --out.") from error
+        raise FileError(
+            f"Cannot write to the folder {folder}: {error.strerror}. Choose another with --out."
+        ) from error
 
 
 def _write(solution: Solution, folder: Path) -> None:
@@ -209,13 +219,21 @@ def _report(solution: Solution, folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    facts: list[tuple[str, str]] = [("problem", _describe(solution.problem)), ("method", solution.method.name)]
+    facts: list[tuple[str, str]] = [
+        ("problem", _describe(solution.problem)),
+        ("method", solution.method.name),
+    ]
     for label, errors in (("relative L2 error", solution.rel_l2), ("relative L1 error", solution.rel_l1)):
         if errors is not None:
             single = len(errors) == 1
             facts.append((label, "  ".join(f"{'' if single else k + ' '}{v:.2e}" for k, v in errors.items())))
     if solution.reference is not None:
-        facts.append(("checked against", f"{solution.reference.solver} (error about {solution.reference.error_estimate:.0e})"))
+        facts.append(
+            (
+                "checked against",
+                f"{solution.reference.solver} (error about {solution.reference.error_estimate:.0e})",
+            )
+        )
     facts += [
         ("training", f"{sum(n for _, n in solution.history.stages):,} steps in {solution.seconds:.1f} s"),
         ("stopped because", solution.stop.value),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .solution import Solution
 
-_STYLE = {
+_STYLE: Any = {
     "font.size": 10,
     "axes.titlesize": 11,
     "axes.spines.top": False,
@@ -27,37 +27,71 @@ _BLUE, _ORANGE, _GREY = "#1f5fa8", "#d1602b", "#8a8a8a"
 
 
 def field_figure(solution: Solution) -> Figure:
-    """Reference, solution and absolute error over (t, x), a row per component."""
-    times, x, rows = _on_grid(solution)
-    columns = 3 if solution.reference is not None else 1
+    """Reference, solution and absolute error side by side.
+
+    On an interval over (t, x), a row per component. In the plane over (x, y), a row per
+    component and time: 0, T/2 and T. In space on the middle plane of z.
+    """
+    shown = _Shown(solution)
+    columns = 3 if shown.exact is not None else 1
+    rows: list[tuple[str, str, Any]] = []
+    for name in shown.predicted:
+        if shown.dimensions == 1:
+            rows.append((name, "", lambda values: values.T))
+        else:
+            rows += [
+                (name, f" at t = {shown.times[i]:g}", lambda values, i=i: values[i].T) for i in shown.picks
+            ]
     figure, axes = _subplots(len(rows), columns, (4.1 * columns, 3.0 * len(rows)))
-    for row, (name, predicted, exact) in zip(axes, rows, strict=True):
-        shown = predicted if exact is None else exact
-        low, high = float(np.min(shown)), float(np.max(shown))
+    for row, (name, when, view) in zip(axes, rows, strict=True):
+        predicted = view(shown.predicted[name])
+        exact = None if shown.exact is None else view(shown.exact[name])
+        scale = predicted if exact is None else exact
+        limits = float(np.min(scale)), float(np.max(scale))
         if exact is None:
-            _panel(row[0], times, x, predicted, f"{name}: solution", "RdBu_r", low, high)
+            shown.panel(row[0], predicted, f"{name}: solution{when}", "RdBu_r", *limits)
             continue
-        _panel(row[0], times, x, exact, f"{name}: reference", "RdBu_r", low, high)
-        _panel(row[1], times, x, predicted, f"{name}: solution", "RdBu_r", low, high)
+        shown.panel(row[0], exact, f"{name}: reference{when}", "RdBu_r", *limits)
+        shown.panel(row[1], predicted, f"{name}: solution{when}", "RdBu_r", *limits)
         error = np.abs(predicted - exact)
-        title = f"absolute error, relative L2 {(solution.rel_l2 or {}).get(name, float('nan')):.1e}"
-        _panel(row[2], times, x, error, title, "magma", 0.0, float(error.max()))
+        figure_of_merit = float(np.linalg.norm(predicted - exact) / max(np.linalg.norm(exact), 1e-300))
+        shown.panel(
+            row[2],
+            error,
+            f"absolute error, relative L2 {figure_of_merit:.1e}",
+            "magma",
+            0.0,
+            float(error.max()),
+        )
     return figure
 
 
 def slice_figure(solution: Solution) -> Figure:
-    """Profiles at t = 0, T/2 and T, a row per component."""
-    times, x, rows = _on_grid(solution)
-    picks = [0, len(times) // 2, len(times) - 1]
-    figure, axes = _subplots(len(rows), 3, (12.3, 2.9 * len(rows)))
-    for row, (name, predicted, exact) in zip(axes, rows, strict=True):
-        for axis, pick in zip(row, picks, strict=True):
-            if exact is not None:
-                axis.plot(x, exact[pick], color=_BLUE, linewidth=2.2, label="reference")
-            axis.plot(x, predicted[pick], color=_ORANGE, linewidth=1.6, linestyle="--", label="solution")
-            axis.set_title(f"t = {times[pick]:g}")
+    """Profiles along x at t = 0, T/2 and T, a row per component; in the middle of the other axes."""
+    shown = _Shown(solution)
+    figure, axes = _subplots(len(shown.predicted), 3, (12.3, 2.9 * len(shown.predicted)))
+    for row, name in zip(axes, shown.predicted, strict=True):
+        for axis, pick in zip(row, shown.picks, strict=True):
+            if shown.exact is not None:
+                axis.plot(
+                    shown.x,
+                    shown.profile(shown.exact[name], pick),
+                    color=_BLUE,
+                    linewidth=2.2,
+                    label="reference",
+                )
+            axis.plot(
+                shown.x,
+                shown.profile(shown.predicted[name], pick),
+                color=_ORANGE,
+                linewidth=1.6,
+                linestyle="--",
+                label="solution",
+            )
+            axis.set_title(f"t = {shown.times[pick]:g}")
             axis.set_xlabel("x")
-            axis.set_xlim(x[0], x[-1])
+            axis.set_xlim(shown.x[0], shown.x[-1])
+            axis.locator_params(axis="x", nbins=5)
         row[0].set_ylabel(name)
         row[0].legend(frameon=False, loc="best")
     return figure
@@ -94,24 +128,55 @@ def finish(figure: Figure, path: str | Path | None) -> Figure | Path:
     return write_bytes(path, buffer.getvalue())
 
 
-def _on_grid(solution: Solution) -> tuple[np.ndarray, np.ndarray, list[tuple[str, np.ndarray, np.ndarray | None]]]:
-    """Times, positions, and for each real component its name, prediction and reference."""
-    from .solution import grid_axes
+class _Shown:
+    """What a figure shows: each real component on the grid; of three dimensions, the middle plane of z."""
 
-    reference = solution.reference
-    if reference is None:
-        times, x = grid_axes(solution.problem, 101, 257)
-    else:
-        times, x = reference.times, reference.coordinates[0]
-    predicted = solution.on_grid(times, x)
-    rows = []
-    for name, is_complex in zip(solution.problem.fields, solution.problem.complex_fields, strict=True):
-        exact = None if reference is None else reference.values[name]
-        parts: list[tuple[str, Any]] = [(name, lambda a: a)]
-        if is_complex:
-            parts = [(f"real({name})", np.real), (f"imag({name})", np.imag)]
-        rows += [(label, part(predicted[name]), None if exact is None else part(exact)) for label, part in parts]
-    return times, x, rows
+    def __init__(self, solution: Solution):
+        from .solution import grid_axes
+
+        problem, reference = solution.problem, solution.reference
+        self.dimensions = len(problem.space)
+        if reference is None:
+            self.times, *space = grid_axes(problem, 101 if self.dimensions == 1 else 3)
+        else:
+            self.times, space = reference.times, list(reference.coordinates)
+        self.picks = [0, len(self.times) // 2, len(self.times) - 1]
+        times = self.times
+        if self.dimensions > 1:  # only the times that are drawn
+            times, keep = self.times[self.picks], self.picks
+            self.times, self.picks = times, [0, 1, 2]
+        else:
+            keep = list(range(len(times)))
+        plane = len(space[2]) // 2 if self.dimensions == 3 else None
+        drawn = [*space[:2], space[2][plane : plane + 1]] if plane is not None else space
+        self.x = space[0]
+        self.y = space[1] if self.dimensions > 1 else None
+        self.predicted = problem.real_parts(solution.on_grid(times, *drawn))
+        self.exact = None
+        if reference is not None:
+            values = {
+                n: v[keep] if plane is None else v[keep][..., plane : plane + 1]
+                for n, v in reference.values.items()
+            }
+            self.exact = problem.real_parts(values)
+        if plane is not None:
+            self.predicted = {n: v[..., 0] for n, v in self.predicted.items()}
+            self.exact = None if self.exact is None else {n: v[..., 0] for n, v in self.exact.items()}
+
+    def profile(self, values: np.ndarray, pick: int) -> np.ndarray:
+        """The values along x at one of the times."""
+        return values[pick] if values.ndim == 2 else values[pick][:, values.shape[2] // 2]
+
+    def panel(self, axis: Any, values: np.ndarray, title: str, colours: str, low: float, high: float) -> None:
+        """Draw values over (t, x), or over (x, y)."""
+        across, up = (self.times, self.x) if self.y is None else (self.x, self.y)
+        image = axis.pcolormesh(
+            across, up, values, cmap=colours, vmin=low, vmax=high, shading="gouraud", rasterized=True
+        )
+        axis.figure.colorbar(image, ax=axis, pad=0.02)
+        axis.set_title(title)
+        axis.set_xlabel("t" if self.y is None else "x")
+        axis.set_ylabel("x" if self.y is None else "y")
 
 
 def _subplots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Any]:
@@ -123,13 +188,3 @@ def _subplots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figur
 
     with plt.rc_context(_STYLE):
         return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
-
-
-def _panel(
-    axis: Any, times: np.ndarray, x: np.ndarray, values: np.ndarray, title: str, colours: str, low: float, high: float
-) -> None:
-    image = axis.pcolormesh(times, x, values.T, cmap=colours, vmin=low, vmax=high, shading="gouraud", rasterized=True)
-    axis.figure.colorbar(image, ax=axis, pad=0.02)
-    axis.set_title(title)
-    axis.set_xlabel("t")
-    axis.set_ylabel("x")

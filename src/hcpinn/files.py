@@ -23,7 +23,12 @@ _HEADER = "hcpinn.json"
 
 
 def write_archive(
-    path: str | os.PathLike[str], *, kind: str, version: int, header: Mapping[str, Any], arrays: Mapping[str, Any]
+    path: str | os.PathLike[str],
+    *,
+    kind: str,
+    version: int,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Any],
 ) -> Path:
     """Write an archive. A reader sees the old file or the new one, never a part of it."""
     buffer = io.BytesIO()
@@ -47,6 +52,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except OSError as error:
         if temporary is not None:
@@ -56,6 +62,13 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
             "Free some space or choose another folder."
         ) from error
     return target
+
+
+def _umask() -> int:
+    """The permissions new files are not to have; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def read_archive(
@@ -98,6 +111,6 @@ def _check_header(source: Path, header: Any, kind: str, version: int) -> None:
         raise FileError(f"{source} does not say which version of the {kind} format it uses.")
     if header["version"] > version:
         raise FileError(
-            f"{source} uses version {header['version']} of the {kind} format; this hcpinn reads up to version "
-            f"{version}. Update hcpinn to open it."
+            f"{source} uses version {header['version']} of the {kind} format; this hcpinn reads up to "
+            f"version {version}. Update hcpinn to open it."
         )

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import cache
 
 import equinox as eqx
 import jax
@@ -44,7 +44,7 @@ def nested(
     that a user brings.
     """
 
-    @lru_cache(maxsize=None)
+    @cache
     def derivative(index: Index) -> Callable[[Array], Array]:
         if not any(index):
             return function
@@ -191,7 +191,7 @@ def _sum(terms: list[Array]) -> Array:
     return total
 
 
-@lru_cache(maxsize=None)
+@cache
 def _tanh_polynomials(order: int) -> list[tuple[int, ...]]:
     """Coefficients of f⁽ⁿ⁾/(1 − f²) as polynomials in f = tanh, for n = 1 … order."""
     polynomials: list[tuple[int, ...]] = [(1,)]
@@ -207,15 +207,13 @@ def _tanh_polynomials(order: int) -> list[tuple[int, ...]]:
     return polynomials
 
 
-@lru_cache(maxsize=None)
+@cache
 def _partitions(index: Index) -> list[tuple[int, tuple[Index, ...]]]:
     """Partitions of a derivative into blocks, alike ones counted together: (how many, blocks)."""
     labels = [axis for axis, n in enumerate(index) for _ in range(n)]
     counts: Counter[tuple[Index, ...]] = Counter()
     for partition in _set_partitions(labels):
-        blocks = tuple(
-            sorted(tuple(block.count(axis) for axis in range(len(index))) for block in partition)
-        )
+        blocks = tuple(sorted(tuple(block.count(axis) for axis in range(len(index))) for block in partition))
         counts[blocks] += 1
     return [(count, blocks) for blocks, count in counts.items()]
 

@@ -16,9 +16,9 @@ import jax
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from . import sampling
+from . import __version__, sampling
 from .catalog import DEFAULT, find_method
-from .errors import FileError, MethodError
+from .errors import FileError, MethodError, ReferenceError
 from .jets import closure
 from .method import Method, to_dict
 from .objective import Objective, chunk_size, stack
@@ -102,6 +102,7 @@ def solve_batch(
     with double():
         trials = [make_trial(run.problem, run.method) for run in runs]
         checkpoint = _checkpoint(runs, out, checkpoint_every, resume)
+        references = _references(runs, reference)
         training = _Training(runs, trials)
         outcomes = train(
             training.objective,
@@ -114,17 +115,27 @@ def solve_batch(
             resume=resume,
             max_seconds=max_seconds,
         )
-        references: dict[str, Reference] = {}
-        solutions = []
-        for run, trial, outcome in zip(runs, trials, outcomes, strict=True):
-            trusted = reference if isinstance(reference, Reference) else None
-            if reference is True:
-                key = fingerprint(run.problem)
-                if key not in references:
-                    references[key] = solve_reference(run.problem)
-                trusted = references[key]
-            solutions.append(_conclude(run, trial, outcome, training.objective, trusted, accuracy))
-    return solutions
+        return [
+            _conclude(run, trial, outcome, training.objective, trusted, accuracy)
+            for run, trial, outcome, trusted in zip(runs, trials, outcomes, references, strict=True)
+        ]
+
+
+def _references(runs: Sequence[Run], choice: Reference | bool) -> list[Reference | str]:
+    """For each run its reference, or the reason why there is none."""
+    if isinstance(choice, Reference):
+        return [choice] * len(runs)
+    if not choice:
+        return ["No reference was asked for, so the error is not known."] * len(runs)
+    known: dict[str, Reference | str] = {}
+    keys = [fingerprint(run.problem) for run in runs]
+    for key, run in zip(keys, runs, strict=True):
+        if key not in known:
+            try:
+                known[key] = solve_reference(run.problem)
+            except ReferenceError as error:
+                known[key] = str(error)
+    return [known[key] for key in keys]
 
 
 class _Training:
@@ -153,15 +164,27 @@ class _Training:
 
 
 def _conclude(
-    run: Run, trial: Trial, outcome: Trained, objective: Objective, reference: Reference | None, accuracy: float
+    run: Run,
+    trial: Trial,
+    outcome: Trained,
+    objective: Objective,
+    trusted: Reference | str,
+    accuracy: float,
 ) -> Solution:
     """Compare with the reference, look at the residual on fresh points, and judge."""
+    reference = trusted if isinstance(trusted, Reference) else None
 
     def rms(purpose: str) -> float:
         points = sampling.interior(
-            run.problem, min(run.method.points, 16_384), seed=run.seed, sampler=run.method.sampler, purpose=purpose
+            run.problem,
+            min(run.method.points, 16_384),
+            seed=run.seed,
+            sampler=run.method.sampler,
+            purpose=purpose,
         )
-        return float(np.sqrt(jax.jit(objective.loss)(jax.numpy.asarray(outcome.theta), objective.data(points, trial))))
+        return float(
+            np.sqrt(jax.jit(objective.loss)(jax.numpy.asarray(outcome.theta), objective.data(points, trial)))
+        )
 
     def solution(verdict: Any, **errors: Any) -> Solution:
         return Solution(
@@ -186,7 +209,7 @@ def _conclude(
         stop=outcome.stop,
         accuracy=accuracy,
         errors=rel_l2,
-        reference=reference,
+        reference=trusted,
         residual_trained=rms("interior"),
         residual_fresh=rms("check"),
     )
@@ -199,15 +222,13 @@ def provenance() -> Provenance:
     name = f"{device.platform}: {device.device_kind}"
     if device.platform == "cpu":
         name = f"cpu: {_processor()}, {os.cpu_count()} cores"
-    packages = ("hcpinn", "jax", "jaxlib", "numpy", "equinox", "optax")
-    return Provenance(name, {"python": platform.python_version(), **{p: _version(p) for p in packages}})
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except Exception:
-        return "not installed"
+    packages = ("jax", "jaxlib", "numpy", "equinox", "optax")
+    versions = {
+        "hcpinn": __version__,
+        "python": platform.python_version(),
+        **{p: version(p) for p in packages},
+    }
+    return Provenance(name, versions)
 
 
 def _processor() -> str:

@@ -30,7 +30,11 @@ class Verdict:
         return self.status == "converged"
 
     def __str__(self) -> str:
-        figure = "no error figure" if self.error is None else f"relative L2 error {self.error:.2e} (independent check)"
+        figure = (
+            "no error figure"
+            if self.error is None
+            else f"relative L2 error {self.error:.2e} (independent check)"
+        )
         return f"{self.status}: {figure}. " + " ".join(self.reasons)
 
 
@@ -39,12 +43,13 @@ def judge(
     stop: Stop,
     accuracy: float,
     errors: Mapping[str, float] | None,
-    reference: Reference | None,
+    reference: Reference | str,
     residual_trained: float,
     residual_fresh: float,
 ) -> Verdict:
     """Weigh the evidence. A small residual alone never makes a solution converged.
 
+    `reference` is the independent solution, or the reason why there is none.
     `residual_trained` and `residual_fresh` are root-mean-square residuals at the training
     points and at points that training never saw.
     """
@@ -57,18 +62,22 @@ def judge(
             f"The residual between the training points ({residual_fresh:.1e}) is far above that at them "
             f"({residual_trained:.1e}): take more points."
         )
-    if errors is None or reference is None:
-        reasons.append("No independent reference was computed, so the error is not known.")
+    if errors is None or isinstance(reference, str):
+        reasons.append(str(reference))
         return Verdict("not converged" if stop.failed else "suspect", None, tuple(reasons))
     error = max(errors.values())
     if not error <= accuracy:
-        reasons.append(f"The error is above the accuracy asked for ({accuracy:.0e}): train longer or use a larger network.")
+        reasons.append(
+            f"The error is above the accuracy asked for ({accuracy:.0e}): train longer, or use more points "
+            "or a larger network."
+        )
         return Verdict("suspect" if hidden else "not converged", error, tuple(reasons))
     if reference.error_estimate > error:
         reasons.append(
-            f"The reference itself is only good to {reference.error_estimate:.1e}, so the error may be larger than it seems."
+            f"The reference itself is only good to {reference.error_estimate:.1e}, so the error may be "
+            "larger than it seems."
         )
         status = "suspect" if reference.error_estimate > accuracy else "converged"
         return Verdict(status, max(error, reference.error_estimate), tuple(reasons))
-    reasons.append(f"Compared with {reference.solver}, itself good to {reference.error_estimate:.0e}.")
+    reasons.append(f"Compared with an independent solution that is good to {reference.error_estimate:.0e}.")
     return Verdict("converged", error, tuple(reasons))

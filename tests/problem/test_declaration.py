@@ -3,9 +3,9 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from declarations import declare, declare_dirichlet
 
 import hcpinn as hc
+from declarations import declare, declare_dirichlet
 from hcpinn.errors import ProblemError, UnknownNameError
 
 
@@ -14,7 +14,10 @@ from hcpinn.errors import ProblemError, UnknownNameError
     [
         ({"horizon": 0.0}, "horizon must be a positive, finite time"),
         ({"horizon": float("nan")}, "horizon must be a positive, finite time"),
-        ({"initial": lambda x: x}, r"not periodic: they are -1 at x = -1 and 1 at x = 1"),
+        (
+            {"initial": lambda x: x},
+            r"not periodic along x: they are -1 at x = -1 and 1 at the other end, x = 1",
+        ),
         ({"initial": lambda x: 1 / x}, r"not finite: u\(0, 0\) = inf"),
         ({"initial": lambda x: (x, x)}, r"initial gives 2 value\(s\), but rhs has 1 field"),
         ({"initial": lambda x: jnp.ones((3, *x.shape))}, "It must work elementwise"),
@@ -33,8 +36,8 @@ from hcpinn.errors import ProblemError, UnknownNameError
         ({"rhs": 3.0}, "rhs must be a function"),
         ({"domain": (-1, 1)}, "domain must be an Interval"),
         ({"boundary": hc.Periodic}, "Mind the parentheses"),
-        ({"boundary": hc.Dirichlet(0.5)}, r"disagree at x = -1: u\(0, -1\) = -1 but g\(0\) = 0.5"),
-        ({"boundary": hc.Dirichlet(lambda t: -1 / (1 - t))}, "lower end are not finite at t = 1"),
+        ({"boundary": hc.Dirichlet(0.5)}, r"disagree at x = -1: u\(0, ·\) = -1 but g = 0.5"),
+        ({"boundary": hc.Dirichlet(lambda t: -1 / (1 - t))}, "lower end of x are not finite at t = 1"),
         ({"boundary": hc.Dirichlet((-1.0, -1.0))}, r"give 2 value\(s\) for 1 field"),
         ({"parameters": {"c": float("nan")}}, "'c' must be a finite number"),
         ({"parameters": {"x": 1.0}}, "which names a coordinate"),
@@ -47,8 +50,55 @@ def test_bad_declarations_are_refused(changes, message):
 
 @pytest.mark.parametrize("ends", [(1, 1), (1, -1), (0, float("inf"))])
 def test_intervals_have_a_length(ends):
-    with pytest.raises(ProblemError, match="Interval"):
+    with pytest.raises(ProblemError, match="along x"):
         hc.Interval(*ends)
+
+
+def plane(**changes):
+    settings = {
+        "domain": hc.Box((0, 1), (0, 2)),
+        "rhs": lambda u: u.laplacian,
+        "initial": lambda x, y: jnp.sin(2 * jnp.pi * x) * jnp.cos(jnp.pi * y),
+    }
+    return declare(**{**settings, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"domain": hc.Interval(0, 1)}, "'y' that means nothing here"),
+        ({"initial": lambda x, y: jnp.sin(2 * jnp.pi * x) * y}, "not periodic along y"),
+        ({"boundary": {"x": hc.Periodic()}}, "names the axes x, but the domain has x, y"),
+        ({"boundary": {"x": hc.Periodic(), "y": 0.0}}, r"along y must be Periodic\(\) or Dirichlet"),
+        ({"boundary": {"x": hc.Periodic(), "y": hc.Dirichlet(0.0)}}, "disagree at x = .*, y = 0"),
+        (
+            {
+                "boundary": {"x": hc.Dirichlet(lambda t: t), "y": hc.Dirichlet(0.0)},
+                "initial": lambda x, y: jnp.sin(jnp.pi * x) * jnp.sin(jnp.pi * y),
+            },
+            "faces of x and y meet: 1 and 0 at t = 1",
+        ),
+        ({"rhs": lambda u: u.z}, "only the space axes x, y"),
+    ],
+)
+def test_bad_declarations_in_the_plane_are_refused(changes, message):
+    with pytest.raises(ProblemError, match=message):
+        plane(**changes)
+
+
+def test_boxes_have_one_to_three_dimensions():
+    for bounds in ((), ((0, 1),) * 4, ((0, 1), 2)):
+        with pytest.raises(ProblemError, match="box"):
+            hc.Box(*bounds)
+
+
+def test_mixed_derivatives_are_found():
+    assert set(plane(rhs=lambda u: u.xy + u.laplacian).derivatives) == {
+        (0, 0, 0),
+        (0, 1, 1),
+        (0, 2, 0),
+        (0, 0, 2),
+    }
 
 
 def test_an_unknown_parameter_gets_the_nearest_name():

@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from declarations import declare
 
 import hcpinn as hc
+from declarations import declare
 
 X = np.linspace(-0.9, 0.8, 7)
 
@@ -22,7 +22,9 @@ def evaluate(rhs, function=field, **parameters):
     def lookup(number, index):
         derivative = function
         for _ in range(index[1]):
-            derivative = jax.grad(derivative) if not jnp.iscomplexobj(function(0.1)) else complex_grad(derivative)
+            derivative = (
+                jax.grad(derivative) if not jnp.iscomplexobj(function(0.1)) else complex_grad(derivative)
+            )
         return jax.vmap(derivative)(X)
 
     return problem.evaluate_rhs(lookup, [jnp.full(7, 0.5), jnp.asarray(X)])[0]
@@ -50,11 +52,17 @@ def first(f):
         (lambda u: np.sin(u).xx, lambda: second(lambda x: jnp.sin(field(x)))),
         (lambda u: (u**1.5).x, lambda: first(lambda x: field(x) ** 1.5)),
         (lambda u: (2**u).x, lambda: first(lambda x: 2 ** field(x))),
-        (lambda u: hc.apply(jnp.logaddexp, u, 2 * u).xx, lambda: second(lambda x: jnp.logaddexp(field(x), 2 * field(x)))),
+        (
+            lambda u: hc.apply(jnp.logaddexp, u, 2 * u).xx,
+            lambda: second(lambda x: jnp.logaddexp(field(x), 2 * field(x))),
+        ),
         (lambda u, x: (np.exp(x) * u).xx, lambda: second(lambda x: jnp.exp(x) * field(x))),
         (lambda u, t, x: t * (x - u), lambda: 0.5 * (X - field(X))),
         (lambda u: np.maximum(u, 0.5).x, lambda: first(lambda x: jnp.maximum(field(x), 0.5))),
-        (lambda u: np.where(u > 0.5, u, 0.0 * u).x, lambda: first(lambda x: jnp.where(field(x) > 0.5, field(x), 0.0))),
+        (
+            lambda u: np.where(u > 0.5, u, 0.0 * u).x,
+            lambda: first(lambda x: jnp.where(field(x) > 0.5, field(x), 0.0)),
+        ),
         (lambda u: u.laplacian - np.float64(2) * u, lambda: second(field) - 2 * field(X)),
         (lambda u: 3 - u / 2, lambda: 3 - field(X) / 2),
     ],

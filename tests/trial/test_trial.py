@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from declarations import declare, declare_dirichlet
 
 import hcpinn as hc
+from declarations import declare, declare_dirichlet
 from hcpinn.errors import MethodError, UnknownNameError
 from hcpinn.trial import Trial
 
@@ -91,7 +91,7 @@ def test_jets_of_the_trial_are_its_derivatives(problem):
 
     for index in trial.indices:
         for component in range(trial.outputs):
-            slope = lambda p, c=component: value(p, c)  # noqa: E731
+            slope = lambda p, c=component: value(p, c)
             for axis, times in enumerate(index):
                 for _ in range(times):
                     slope = (lambda f, a: lambda p: jax.grad(f)(p)[a])(slope, axis)
@@ -126,21 +126,35 @@ def test_the_fourier_embedding_is_the_published_one():
     x, k = 0.3, jnp.arange(1, 4)
     got = make(problem).embed(jnp.asarray([[1.0, x]]))[0]
     phase = 2 * jnp.pi * k * x / 2
-    np.testing.assert_allclose(got, jnp.concatenate([jnp.asarray([0.25, 1.0]), jnp.cos(phase), jnp.sin(phase)]))
+    np.testing.assert_allclose(
+        got, jnp.concatenate([jnp.asarray([0.25, 1.0]), jnp.cos(phase), jnp.sin(phase)])
+    )
 
 
 @pytest.mark.parametrize(
     ("problem", "parts", "message"),
     [
-        (declare(), {"lift": hc.CustomLift(lambda t, x: jnp.cos(jnp.pi * x) + 1e-3)}, r"lift\(0, x\) = u0\(x\)"),
-        (declare(), {"lift": hc.CustomLift(lambda t, x: jnp.cos(jnp.pi * x) + t * x)}, "lift is not periodic"),
+        (
+            declare(),
+            {"lift": hc.CustomLift(lambda t, x: jnp.cos(jnp.pi * x) + 1e-3)},
+            r"lift\(0, x\) = u0\(x\)",
+        ),
+        (
+            declare(),
+            {"lift": hc.CustomLift(lambda t, x: jnp.cos(jnp.pi * x) + t * x)},
+            "lift is not periodic",
+        ),
         (declare(), {"gate": hc.CustomGate(lambda t: t + 0.1)}, r"does not vanish at t = 0: it is 0\.1"),
         (declare(), {"gate": hc.CustomGate(lambda t: t**2)}, r"gate_t\(0, x\) ≠ 0"),
         (declare(), {"gate": hc.CustomGate(lambda t, x: t * (2 + x))}, "gate is not periodic"),
         (declare(), {"lift": hc.CustomLift(lambda t, x: (x, x))}, r"2 value\(s\) for 1 field"),
         (declare(), {"lift": hc.CustomLift(lambda t, x: x / 0.0)}, "does not start at the initial data"),
         (declare_dirichlet(), {"gate": hc.CustomGate(lambda t: t)}, "gate does not vanish at the lower end"),
-        (declare_dirichlet(), {"lift": hc.CustomLift(lambda t, x: (1 - x) / 2 + 0.3 * jnp.sin(jnp.pi * x))}, "Dirichlet data at the lower end"),
+        (
+            declare_dirichlet(),
+            {"lift": hc.CustomLift(lambda t, x: (1 - x) / 2 + 0.3 * jnp.sin(jnp.pi * x))},
+            "Dirichlet data at the lower end",
+        ),
         (declare_dirichlet(), {"embedding": hc.Fourier(3)}, r"Use embedding=Plain\(\)"),
     ],
 )

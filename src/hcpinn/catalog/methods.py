@@ -32,7 +32,7 @@ def quick(problem: Problem) -> Method:
 
 
 def _embedding(problem: Problem, modes: int) -> Fourier | Plain:
-    return Fourier(modes) if isinstance(problem.boundary, Periodic) else Plain()
+    return Fourier(modes) if any(isinstance(b, Periodic) for b in problem.boundaries) else Plain()
 
 
 METHODS: dict[str, Callable[[Problem], Method]] = {"paper": paper, "quick": quick}

@@ -53,16 +53,16 @@ class Objective:
         filled = np.concatenate([coordinates, np.repeat(coordinates[:1], chunks * size - count, axis=0)])
         share = np.where(np.arange(chunks * size) < count, 1.0 / count, 0.0)
         fixed = own.fix(jnp.asarray(filled))
-        in_chunks = jax.tree.map(lambda a: a.reshape(chunks, size, *a.shape[1:]), (fixed, jnp.asarray(share)))
+        fixed, share = jax.tree.map(
+            lambda a: a.reshape(chunks, size, *a.shape[1:]), (fixed, jnp.asarray(share))
+        )
         parameters = {name: jnp.asarray(float(v)) for name, v in own.problem.parameters.items()}
-        return Data(*in_chunks, parameters)
+        return Data(fixed, share, parameters)
 
     def residuals(self, theta: Array, data: Data) -> Float[Array, "chunks points components"]:
         """The residual at every point, chunk by chunk."""
         network = self.unravel(theta)
-        return jax.lax.map(
-            lambda fixed: residual(self.trial, network, fixed, data.parameters), data.fixed
-        )
+        return jax.lax.map(lambda fixed: residual(self.trial, network, fixed, data.parameters), data.fixed)
 
     def _chunk_loss(self, theta: Array, fixed: Fixed, share: Array, parameters: dict[str, Array]) -> Array:
         values = residual(self.trial, self.unravel(theta), fixed, parameters)

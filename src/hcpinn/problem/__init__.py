@@ -2,12 +2,13 @@
 
 from .conditions import Boundary, Dirichlet, Periodic
 from .declaration import Problem
-from .domain import Interval
+from .domain import Box, Interval
 from .expression import MAX_ORDER, Expression, Index, apply
 
 __all__ = [
     "MAX_ORDER",
     "Boundary",
+    "Box",
     "Dirichlet",
     "Expression",
     "Index",

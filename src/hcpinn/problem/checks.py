@@ -2,49 +2,54 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from ..errors import ProblemError
-from .conditions import Dirichlet, Periodic
-from .domain import Interval
+from .conditions import Dirichlet
+from .domain import Box
 
 if TYPE_CHECKING:
     from .declaration import Problem
 
 _MATCH = 1e-8
-"""Relative mismatch of initial and boundary data that still counts as rounding."""
+"""Mismatch of initial and boundary data, relative to their size, that still counts as rounding."""
+
+_PER_AXIS = {1: 257, 2: 33, 3: 13}
+"""Sample points per axis, by number of dimensions."""
 
 
 def check_problem(problem: Problem) -> None:
     """Raise a `ProblemError` that says what is wrong with the declaration, if anything is."""
-    _check_shape(problem)
+    _check_settings(problem)
     _ = problem.derivatives  # runs rhs once
-    _check_initial(problem)
-    if isinstance(problem.boundary, Dirichlet):
-        _check_dirichlet(problem)
-    else:
-        _check_periodic(problem)
+    mesh, values, scales = _initial_data(problem)
+    for axis, condition in enumerate(problem.boundaries):
+        ends = [(_face(mesh, axis, end), [_take(v, axis, end) for v in values]) for end in (0, -1)]
+        if isinstance(condition, Dirichlet):
+            _check_dirichlet(problem, axis, ends, scales)
+        else:
+            _check_periodic(problem, axis, ends, scales)
+    _check_corners(problem, scales)
 
 
-def _check_shape(problem: Problem) -> None:
-    if not isinstance(problem.domain, Interval):
-        raise ProblemError(f"domain must be an Interval(a, b), but is {problem.domain!r}.")
-    if not isinstance(problem.boundary, Periodic | Dirichlet):
+def _check_settings(problem: Problem) -> None:
+    if not isinstance(problem.domain, Box):
         raise ProblemError(
-            f"boundary must be Periodic() or Dirichlet(g), but is {problem.boundary!r}. "
-            "Mind the parentheses."
+            f"domain must be an Interval(a, b) or a Box((a, b), (c, d)), but is {problem.domain!r}."
         )
+    _ = problem.boundaries
     horizon = problem.horizon
     if not (isinstance(horizon, int | float) and math.isfinite(horizon) and horizon > 0):
         raise ProblemError(f"horizon must be a positive, finite time, but is {horizon!r}.")
     for name, value in problem.parameters.items():
         if name in problem.axes:
             raise ProblemError(f"A parameter is called '{name}', which names a coordinate. Rename it.")
-        if not (np.isscalar(value) and np.isfinite(value)):  # type: ignore[arg-type]
+        if not (isinstance(value, int | float | np.number) and np.isfinite(value)):
             raise ProblemError(f"The parameter '{name}' must be a finite number, but is {value!r}.")
     if not problem.fields:
         raise ProblemError(
@@ -52,56 +57,91 @@ def _check_shape(problem: Problem) -> None:
         )
 
 
-def _sample(problem: Problem, count: int = 257) -> np.ndarray:
-    return np.linspace(problem.domain.lower[0], problem.domain.upper[0], count)
-
-
-def _check_initial(problem: Problem) -> None:
-    x = _sample(problem)
-    for name, value in zip(problem.fields, problem.initial_values([jnp.asarray(x)]), strict=True):
-        bad = ~np.isfinite(np.asarray(value))
+def _initial_data(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray], list[float]]:
+    """A mesh over the domain, the initial data of each field on it, and their sizes."""
+    count = _PER_AXIS[len(problem.space)]
+    mesh = list(np.meshgrid(*(np.linspace(a, b, count) for a, b in problem.domain.bounds), indexing="ij"))
+    values = [np.asarray(v) for v in problem.initial_values([jnp.asarray(m) for m in mesh])]
+    for name, value in zip(problem.fields, values, strict=True):
+        bad = ~np.isfinite(value)
         if bad.any():
+            where = ", ".join(f"{m[bad][0]:g}" for m in mesh)
             raise ProblemError(
-                f"The initial data for '{name}' are not finite: u(0, {x[bad][0]:g}) = "
-                f"{np.asarray(value)[bad][0]}."
+                f"The initial data for '{name}' are not finite: {name}(0, {where}) = {value[bad][0]}."
+            )
+    return mesh, values, [max(float(np.abs(v).max()), 1e-300) for v in values]
+
+
+def _check_periodic(problem: Problem, axis: int, ends: list[Any], scales: list[float]) -> None:
+    (low_face, low_values), (_, high_values) = ends
+    letter, end = problem.space[axis], problem.domain.upper[axis]
+    for name, low, high, scale in zip(problem.fields, low_values, high_values, scales, strict=True):
+        gap = np.abs(low - high)
+        if gap.max() > _MATCH * scale:
+            at = int(np.argmax(gap))
+            raise ProblemError(
+                f"The initial data for '{name}' are not periodic along {letter}: they are {low.flat[at]:.6g} "
+                f"at {_place(problem, low_face, at)} and {high.flat[at]:.6g} at the other end, "
+                f"{letter} = {end:g}. "
+                "Change them or the domain, or use boundary=Dirichlet(…)."
             )
 
 
-def _end_values(problem: Problem) -> tuple[list[complex], list[complex], list[float]]:
-    x = jnp.asarray(_sample(problem))
-    values = [np.asarray(v) for v in problem.initial_values([x])]
-    scales = [max(float(np.abs(v).max()), 1e-300) for v in values]
-    return [v[0].item() for v in values], [v[-1].item() for v in values], scales
-
-
-def _check_periodic(problem: Problem) -> None:
-    a, b = problem.domain.lower[0], problem.domain.upper[0]
-    for name, low, high, scale in zip(problem.fields, *_end_values(problem), strict=True):
-        if abs(low - high) > _MATCH * scale:
-            raise ProblemError(
-                f"The initial data for '{name}' are not periodic: they are {low:.6g} at x = {a:g} and "
-                f"{high:.6g} at x = {b:g}. Change them or the domain, or use boundary=Dirichlet(…)."
-            )
-
-
-def _check_dirichlet(problem: Problem) -> None:
+def _check_dirichlet(problem: Problem, axis: int, ends: list[Any], scales: list[float]) -> None:
+    face, letter = ends[0][0], problem.space[axis]
     times = np.linspace(0.0, problem.horizon, 101)
-    sides = zip(
-        ("lower", "upper"),
-        (problem.domain.lower[0], problem.domain.upper[0]),
-        problem.boundary_values(jnp.asarray(times)),
-        _end_values(problem)[:2],
-        strict=True,
-    )
-    scales = _end_values(problem)[2]
-    for side, x, data, initial in sides:
-        for name, g, u0, scale in zip(problem.fields, data, initial, scales, strict=True):
-            values = np.asarray(g)
-            if not np.isfinite(values).all():
-                t = times[~np.isfinite(values)][0]
-                raise ProblemError(f"The Dirichlet data for '{name}' at the {side} end are not finite at t = {t:g}.")
-            if abs(u0 - values[0]) > _MATCH * max(scale, float(np.abs(values).max())):
+    t = np.repeat(times, face[0].size)
+    across = [jnp.asarray(np.tile(m.ravel(), len(times))) for i, m in enumerate(face) if i != axis]
+    data = problem.boundary_values(jnp.asarray(t), across, axis=axis)
+    for side, values, (where, initial) in zip(("lower", "upper"), data, ends, strict=True):
+        for name, g, u0, scale in zip(problem.fields, map(np.asarray, values), initial, scales, strict=True):
+            if not np.isfinite(g).all():
+                when = t[~np.isfinite(g)][0]
                 raise ProblemError(
-                    f"Initial and boundary data disagree at x = {x:g}: u(0, {x:g}) = {u0:.6g} but "
-                    f"g(0) = {values[0]:.6g} for '{name}'. Change one of them so that they agree."
+                    f"The Dirichlet data for '{name}' at the {side} end of {letter} are not finite at "
+                    f"t = {when:g}."
                 )
+            gap = np.abs(u0.ravel() - g[: u0.size])
+            if gap.max() > _MATCH * max(scale, float(np.abs(g).max())):
+                at = int(np.argmax(gap))
+                raise ProblemError(
+                    f"Initial and boundary data disagree at {_place(problem, where, at)}: "
+                    f"{name}(0, ·) = {u0.flat[at]:.6g} but g = {g[at]:.6g} there at t = 0. "
+                    "Change one of them so that they agree."
+                )
+
+
+def _check_corners(problem: Problem, scales: list[float]) -> None:
+    """Where faces of two axes meet, their data must agree at all times."""
+    prescribed = [a for a, condition in enumerate(problem.boundaries) if isinstance(condition, Dirichlet)]
+    t = jnp.linspace(0.0, problem.horizon, 21)
+    middle = [jnp.full_like(t, (a + b) / 2) for a, b in problem.domain.bounds]
+    for (first, second), i, j in itertools.product(itertools.combinations(prescribed, 2), (0, 1), (0, 1)):
+        point = list(middle)
+        point[first] = jnp.full_like(t, problem.domain.bounds[first][i])
+        point[second] = jnp.full_like(t, problem.domain.bounds[second][j])
+        one = problem.boundary_values(t, point[:first] + point[first + 1 :], axis=first)[i]
+        two = problem.boundary_values(t, point[:second] + point[second + 1 :], axis=second)[j]
+        for name, g, h, scale in zip(
+            problem.fields, map(np.asarray, one), map(np.asarray, two), scales, strict=True
+        ):
+            gap = np.abs(g - h)
+            if gap.max() > _MATCH * max(scale, float(np.abs(g).max())):
+                at = int(np.argmax(gap))
+                raise ProblemError(
+                    f"The Dirichlet data for '{name}' disagree where the faces of {problem.space[first]} and "
+                    f"{problem.space[second]} meet: {g[at]:.6g} and {h[at]:.6g} at t = {float(t[at]):g}. "
+                    "Make them agree along the edges."
+                )
+
+
+def _take(values: np.ndarray, axis: int, end: int) -> np.ndarray:
+    return np.take(values, end, axis=axis)
+
+
+def _face(mesh: list[np.ndarray], axis: int, end: int) -> list[np.ndarray]:
+    return [_take(m, axis, end) for m in mesh]
+
+
+def _place(problem: Problem, face: list[np.ndarray], at: int) -> str:
+    return ", ".join(f"{n} = {np.asarray(c).flat[at]:g}" for n, c in zip(problem.space, face, strict=True))

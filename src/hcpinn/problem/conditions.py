@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import ProblemError
+
 Data = float | Callable[..., Any] | tuple[float | Callable[..., Any], ...]
-"""Boundary data: a number, a function g(t), or a tuple of these, one per field."""
+"""Boundary data: a number, a function of t (and of positions along the face), or one of these per field."""
 
 
 @dataclass(frozen=True)
@@ -17,10 +19,11 @@ class Periodic:
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """The solution is prescribed at both ends: u(t, a) = lower(t), u(t, b) = upper(t).
+    """The solution is prescribed at both ends of an axis: u(t, a) = lower(t), u(t, b) = upper(t).
 
-    Each end takes a number or a function of `t` (and of named parameters); for systems,
-    a tuple with one of these per field. Without `upper`, both ends share `lower`.
+    Each end takes a number or a function of `t`, of the coordinates along the face, and of named
+    parameters; for systems, a tuple with one of these per field. Without `upper`, both ends
+    share `lower`.
     """
 
     lower: Data
@@ -33,3 +36,25 @@ class Dirichlet:
 
 
 Boundary = Periodic | Dirichlet
+
+
+def per_axis(boundary: Any, axes: tuple[str, ...]) -> tuple[Boundary, ...]:
+    """One condition per axis, from one for all or from a mapping by axis name."""
+    if isinstance(boundary, Periodic | Dirichlet):
+        return (boundary,) * len(axes)
+    if not isinstance(boundary, Mapping):
+        raise ProblemError(
+            f"boundary must be Periodic() or Dirichlet(g), or one of these per axis as in "
+            f"{{'x': Periodic(), 'y': Dirichlet(0.0)}}, but is {boundary!r}. Mind the parentheses."
+        )
+    if set(boundary) != set(axes):
+        raise ProblemError(
+            f"boundary names the axes {', '.join(map(str, boundary)) or 'none'}, but the domain has "
+            f"{', '.join(axes)}. Give one condition for each."
+        )
+    for axis, condition in boundary.items():
+        if not isinstance(condition, Periodic | Dirichlet):
+            raise ProblemError(
+                f"The boundary along {axis} must be Periodic() or Dirichlet(g), but is {condition!r}."
+            )
+    return tuple(boundary[axis] for axis in axes)

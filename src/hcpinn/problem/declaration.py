@@ -11,13 +11,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array
 
 from ..errors import HcpinnError, ProblemError, unknown_name
 from ..precision import double
 from .calling import argument_names, call_by_name, evaluate_data
-from .conditions import Boundary, Dirichlet, Periodic
-from .domain import Interval
+from .conditions import Boundary, Dirichlet, Periodic, per_axis
+from .domain import Box
 from .expression import Index, coordinate, field
 
 _JNP_HINT = (
@@ -43,9 +44,9 @@ class Problem:
 
     rhs: Callable[..., Any]
     initial: Any
-    domain: Interval
+    domain: Box
     horizon: float
-    boundary: Boundary = Periodic()
+    boundary: Boundary | Mapping[str, Boundary] = Periodic()
     parameters: Mapping[str, float] = dataclasses.field(default_factory=dict)
     name: str = "problem"
 
@@ -67,6 +68,11 @@ class Problem:
         return ("t", *self.domain.axes)
 
     @cached_property
+    def boundaries(self) -> tuple[Boundary, ...]:
+        """The boundary condition along each space axis."""
+        return per_axis(self.boundary, self.space)
+
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         """Names of the unknown fields, in the order `rhs` takes them."""
         known = {*self.axes, *self.parameters}
@@ -85,10 +91,7 @@ class Problem:
     @cached_property
     def components(self) -> tuple[str, ...]:
         """Names of the real components: a complex field has a real and an imaginary one."""
-        names = []
-        for name, is_complex in zip(self.fields, self.complex_fields, strict=True):
-            names += [f"real({name})", f"imag({name})"] if is_complex else [name]
-        return tuple(names)
+        return tuple(self.real_parts(dict.fromkeys(self.fields, 0.0)))
 
     def with_parameters(self, **values: float) -> Problem:
         """The same problem with some named parameters changed."""
@@ -140,21 +143,37 @@ class Problem:
         return values
 
     def boundary_values(
-        self, t: Array, parameters: Mapping[str, Any] | None = None
+        self,
+        t: Array,
+        across: Sequence[Array] = (),
+        *,
+        axis: int = 0,
+        parameters: Mapping[str, Any] | None = None,
     ) -> tuple[list[Array], list[Array]]:
-        """Dirichlet data at times `t` at the lower and upper end: one array per field each."""
-        if not isinstance(self.boundary, Dirichlet):
-            raise ProblemError(f"{self.name} has no Dirichlet data: its boundary is {self.boundary}.")
+        """Dirichlet data at the lower and upper end of an axis: one array per field each.
+
+        `across` are the coordinates along the other axes, in order.
+        """
+        condition = self.boundaries[axis]
+        if not isinstance(condition, Dirichlet):
+            raise ProblemError(
+                f"{self.name} has no Dirichlet data along {self.space[axis]}: it is periodic there."
+            )
         given = self.parameters if parameters is None else parameters
         ends = []
-        for side, data in zip(("lower", "upper"), self.boundary.ends, strict=True):
-            values = evaluate_data(data, f"Dirichlet {side}", {"t": t}, given, self.space)
+        for side, edge, data in zip(
+            ("lower", "upper"), self.domain.bounds[axis], condition.ends, strict=True
+        ):
+            space = [*across[:axis], jnp.full_like(t, edge), *across[axis:]]
+            named = dict(zip(self.axes, (t, *space), strict=True))
+            role = f"Dirichlet data at the {side} end of {self.space[axis]}"
+            values = evaluate_data(data, role, named, given, self.space)
             if len(values) == 1:
                 values = values * len(self.fields)
             if len(values) != len(self.fields):
                 raise ProblemError(
-                    f"The Dirichlet data at the {side} end give {len(values)} value(s) for "
-                    f"{len(self.fields)} field(s). Give one value for all, or one per field."
+                    f"The {role} give {len(values)} value(s) for {len(self.fields)} field(s). "
+                    "Give one value for all, or one per field."
                 )
             ends.append(values)
         return ends[0], ends[1]
@@ -170,9 +189,20 @@ class Problem:
         """Real components (last axis) as one array per field, complex where the field is."""
         values, at = [], 0
         for is_complex in self.complex_fields:
-            values.append(components[..., at] + 1j * components[..., at + 1] if is_complex else components[..., at])
+            value = components[..., at]
+            values.append(value + 1j * components[..., at + 1] if is_complex else value)
             at += 2 if is_complex else 1
         return values
+
+    def real_parts(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Arrays by field name as real arrays by component name."""
+        parts = {}
+        for name, is_complex in zip(self.fields, self.complex_fields, strict=True):
+            if is_complex:
+                parts[f"real({name})"], parts[f"imag({name})"] = np.real(values[name]), np.imag(values[name])
+            else:
+                parts[name] = np.real(values[name])
+        return parts
 
     @cached_property
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
@@ -214,5 +244,8 @@ class Problem:
                     f"rhs returned an array of shape {value.shape} per point for field '{name}'. "
                     "It must give one number per point."
                 )
-        found = [c or jnp.issubdtype(v.dtype, jnp.complexfloating) for c, v in zip(are_complex, outcome, strict=True)]
+        found = [
+            c or jnp.issubdtype(v.dtype, jnp.complexfloating)
+            for c, v in zip(are_complex, outcome, strict=True)
+        ]
         return touched, found

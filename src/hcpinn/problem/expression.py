@@ -99,9 +99,7 @@ class Expression:
 
     def conj(self) -> Expression:
         """The complex conjugate."""
-        return Expression(
-            self._axes, lambda: jnp.conj(self.value), lambda a: self.derivative(a).conj()
-        )
+        return Expression(self._axes, lambda: jnp.conj(self.value), lambda a: self.derivative(a).conj())
 
     def _wrap(self, other: Any) -> Expression:
         return other if isinstance(other, Expression) else constant(other, self._axes)
@@ -248,9 +246,7 @@ def coordinate(value: Array, axis: int | None, axes: tuple[str, ...]) -> Express
     return Expression(axes, lambda: value, lambda a: constant(1.0 if a == axis else 0.0, axes))
 
 
-def field(
-    lookup: Callable[[Index], Any], axes: tuple[str, ...], index: Index | None = None
-) -> Expression:
+def field(lookup: Callable[[Index], Any], axes: tuple[str, ...], index: Index | None = None) -> Expression:
     """An unknown field, whose values and derivatives `lookup` supplies by index."""
     at: Index = index if index is not None else (0,) * (len(axes) + 1)
 

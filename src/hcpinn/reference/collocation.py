@@ -7,6 +7,7 @@ equations goes to SciPy's Radau with its exact, sparse Jacobian Σ_D diag(∂F/�
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -24,6 +25,14 @@ from .projection import initial_on_grid
 
 DEGREE = 24
 """Degree of each element: high enough for spectral accuracy, low enough for sparse matrices."""
+
+
+_MOST_CALLS = 100_000
+"""Evaluations of F after which an integration is stuck: it crawls where rounding exceeds its tolerance."""
+
+
+class _Stuck(Exception):
+    """The integration takes ever smaller steps."""
 
 
 class Collocation:
@@ -109,30 +118,40 @@ class Collocation:
         The tail is the relative size of the last Chebyshev coefficients at the worst time
         after the start. Values are NaN where the integration failed.
         """
+        calls = itertools.count()
+
+        def rate(t: float, state: np.ndarray) -> np.ndarray:
+            if next(calls) > _MOST_CALLS:
+                raise _Stuck
+            return self.rates(t, self.with_ends(t, state))[:, 1:-1].ravel()
+
         start = self.initial[:, 1:-1]
         size = np.abs(self.initial).max(axis=1, keepdims=True)
         absolute = np.maximum(size, max(1e-3 * float(size.max()), 1e-12)) * rtol / 10
-        result = scipy.integrate.solve_ivp(
-            lambda t, y: self.rates(t, self.with_ends(t, y))[:, 1:-1].ravel(),
-            (0.0, float(times[-1])),
-            start.ravel(),
-            method="Radau",
-            t_eval=times,
-            jac=self.jacobian,
-            rtol=rtol,
-            atol=np.broadcast_to(absolute, start.shape).ravel(),
-        )
-        if not result.success or not np.isfinite(result.y).all():
+        try:
+            result = scipy.integrate.solve_ivp(
+                rate,
+                (0.0, float(times[-1])),
+                start.ravel(),
+                method="Radau",
+                t_eval=times,
+                jac=self.jacobian,
+                rtol=rtol,
+                atol=np.broadcast_to(absolute, start.shape).ravel(),
+            )
+            found = result.y if result.success and np.isfinite(result.y).all() else None
+        except (_Stuck, ValueError, RuntimeError):  # SciPy's answers to NaN and to singular matrices
+            found = None
+        if found is None:
             shape = (len(times), len(targets))
-            return [
-                np.full(shape, np.nan, complex if c else float) for c in self.problem.complex_fields
-            ], math.inf
-        whole = np.stack([self.with_ends(t, y) for t, y in zip(times, result.y.T, strict=True)])
+            blank = [np.full(shape, np.nan, complex if c else float) for c in self.problem.complex_fields]
+            return blank, math.inf
+        whole = np.stack([self.with_ends(t, y) for t, y in zip(times, found.T, strict=True)])
         output = whole @ self.patches.interpolation(targets).T
         values = [np.array(v) for v in self.problem.to_fields(np.moveaxis(output, 1, -1))]
         for array, exact in zip(values, initial_on_grid(self.problem, [targets]), strict=True):
             array[0] = exact
-        return values, self.patches.tail(whole[1:])
+        return values, max(self.patches.tail(component) for component in np.moveaxis(whole[1:], 1, 0))
 
     def corner_notes(self) -> list[str]:
         """Where F(u₀) and g′(0) disagree at an end, the solution is not smooth in that corner."""

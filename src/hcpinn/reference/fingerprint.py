@@ -73,7 +73,7 @@ def _probes(problem: Problem) -> list[np.ndarray]:
 
 def _rounded(values: np.ndarray) -> bytes:
     """The values as whole multiples of a power of ten that suits the largest of them."""
-    parts = np.stack([values.real, values.imag]).astype(float)
+    parts = np.stack([np.real(values), np.imag(values)]).astype(float)
     finite = np.isfinite(parts)
     largest = float(np.abs(parts[finite]).max()) if finite.any() else 0.0
     # Powers of ten are common as largest values; 1.7 keeps the change of unit away from them.

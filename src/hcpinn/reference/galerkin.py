@@ -8,14 +8,12 @@ factors, or not polynomial, is treated as three factors; refinement then shows w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.fft
 from jaxtyping import Array, Complex
 
 from ..problem import Index, Problem
@@ -40,7 +38,7 @@ class Galerkin:
         self.parts = parts
         self.half = not any(problem.complex_fields)
         self.dimensions = len(problem.space)
-        self.points = scipy.fft.next_fast_len((parts.factors + 1) * modes + 1, real=self.half)
+        self.points = _fast_length((parts.factors + 1) * modes + 1)
         numbers = mode_numbers(modes, self.dimensions, self.half)
         self.wavenumbers = [
             (2 * np.pi / length * k).reshape([-1 if a == axis else 1 for a in range(self.dimensions)])
@@ -107,7 +105,15 @@ class Galerkin:
             a + length * np.arange(self.points) / self.points
             for a, length in zip(self.problem.domain.lower, self.problem.domain.lengths, strict=True)
         ]
-        return np.meshgrid(*axes, indexing="ij", sparse=True)
+        return list(np.meshgrid(*axes, indexing="ij", sparse=True))
+
+    @cached_property
+    def _high(self) -> np.ndarray:
+        """Which modes are in the upper third along some axis."""
+        reach = np.zeros((1,) * self.dimensions)
+        for k in self.wavenumbers:
+            reach = np.maximum(reach, np.abs(k) / np.abs(k).max())
+        return reach > 2 / 3
 
     def arguments(self, state: Complex[Array, "..."], wanted: Sequence[Slot]) -> dict[Slot, Array]:
         """The wanted derivatives of the fields on the product grid, by one batched transform."""
@@ -142,8 +148,8 @@ class Galerkin:
     ) -> tuple[list[np.ndarray], float]:
         """Values at the times on the grid of `axes`, one array per field, and the size of the tail.
 
-        The tail is the relative L² size of the upper third of the modes at the worst time
-        after the start. Values turn NaN where the computation overflowed.
+        The tail is the L² size of the upper third of the modes at the worst time after the
+        start, relative to the largest size of the field. Values turn NaN after an overflow.
         """
         evaluate = self._evaluator(axes)
         state = jnp.asarray(initial)
@@ -153,7 +159,7 @@ class Galerkin:
             array[0] = start
         interval = float(times[1] - times[0])
         table = coefficients(self.linear, interval / steps)
-        tail = 0.0
+        sizes, tails = [], []
         for number in range(1, len(times)):
             if number == 1 and graded:
                 state = self._graded_start(state, interval, steps)
@@ -162,10 +168,13 @@ class Galerkin:
             spectrum = np.asarray(state)
             if not np.isfinite(spectrum).all():
                 return values, np.inf
-            tail = max(tail, self._tail(spectrum))
+            energy = np.abs(spectrum) ** 2
+            sizes.append(energy.reshape(len(energy), -1).sum(axis=1))
+            tails.append(energy[:, self._high].sum(axis=1))
             for array, value in zip(values, evaluate(spectrum), strict=True):
                 array[number] = value
-        return values, tail
+        tail = np.max(tails, axis=0) / np.maximum(np.max(sizes, axis=0), 1e-300)
+        return values, float(np.sqrt(tail.max()))
 
     def _steps(self, state: Array, time: float, duration: float, steps: int, table: Coefficients) -> Array:
         step = jnp.asarray(duration / steps)
@@ -185,7 +194,7 @@ class Galerkin:
             time += duration
         return state
 
-    def _evaluator(self, axes: list[np.ndarray]) -> Any:
+    def _evaluator(self, axes: list[np.ndarray]) -> Callable[[np.ndarray], list[np.ndarray]]:
         """Coefficients ↦ values on the output grid, by direct sums along one axis after the other."""
         waves = []
         for a, x, k in zip(self.problem.domain.lower, axes, self.wavenumbers, strict=True):
@@ -201,11 +210,15 @@ class Galerkin:
 
         return evaluate
 
-    def _tail(self, spectrum: np.ndarray) -> float:
-        reach = np.zeros(spectrum.shape[1:])
-        for k, length in zip(self.wavenumbers, self.problem.domain.lengths, strict=True):
-            reach = np.maximum(reach, np.abs(k) * length / (2 * np.pi))
-        energy = np.abs(spectrum) ** 2
-        high = np.where(reach > 2 * self.modes / 3, energy, 0.0)
-        axes = tuple(range(1, spectrum.ndim))
-        return float(np.sqrt(np.max(high.sum(axes) / np.maximum(energy.sum(axes), 1e-300))))
+
+def _fast_length(least: int) -> int:
+    """The next length whose only prime factors are 2, 3 and 5, for which transforms are fast."""
+    length = least
+    while True:
+        rest = length
+        for prime in (2, 3, 5):
+            while rest % prime == 0:
+                rest //= prime
+        if rest == 1:
+            return length
+        length += 1

@@ -63,11 +63,13 @@ class Patches:
                 matrix[rows, block] = interpolation_matrix(self.points[block], targets[rows])
         return matrix
 
-    def tail(self, values: Float[np.ndarray, "*batch nodes"]) -> float:
-        """The largest of the last two Chebyshev coefficients over elements, relative to the largest value."""
+    def tail(self, values: Float[np.ndarray, "times nodes"]) -> float:
+        """The largest of the last Chebyshev coefficients of the elements, relative to the largest value.
+
+        The very last one is left out, as the coefficients of even or odd functions alternate with zeros.
+        """
         worst = 0.0
-        scale = np.maximum(np.abs(values).max(axis=-1), 1e-300)
         for number in range(self.elements):
-            coefficients = scipy.fft.dct(values[..., self._block(number)], type=1, axis=-1) / self.degree
-            worst = max(worst, float(np.max(np.abs(coefficients[..., -3:-1]).max(axis=-1) / scale)))
-        return worst
+            coefficients = np.asarray(scipy.fft.dct(values[:, self._block(number)], type=1, axis=-1))
+            worst = max(worst, float(np.abs(coefficients[:, -3:-1]).max()) / self.degree)
+        return worst / max(float(np.abs(values).max()), 1e-300)

@@ -17,8 +17,8 @@ class Reference:
     """A trusted solution on a uniform grid that includes both ends of every axis.
 
     `values[field]` has shape (times, x[, y, z]) and is complex where the field is.
-    `error_estimate` is the relative L² change of the worst field under the last refinements
-    of step and grid, summed; the returned values come from the finer step.
+    `error_estimate` is the relative L² error over all times and points of the worst field, as
+    refining step and grid suggests it; the values are those of the finer step.
     """
 
     problem_name: str

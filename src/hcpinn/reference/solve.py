@@ -96,7 +96,7 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
     if isinstance(boundary, Dirichlet) and dimensions == 1:
         return solve_chebyshev
     raise ReferenceError(
-        f"There is no reference solver for {problem.name}: its domain has {dimensions} space dimension(s) and "
+        f"There is no reference solver for {problem.name}: its domain has {dimensions} space dimension(s), "
         f"its boundary is {boundary!r}. References exist for periodic problems in 1 to 3 dimensions and for "
         "Dirichlet problems on an interval."
     )

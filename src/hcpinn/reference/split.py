@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Split:
-    """What is known of F: `linear[f, D]` = c for the arguments that enter as c D, all of them, in F_f."""
+    """What is known of F; `linear[f, D]` is the number c with which the argument D enters F_f."""
 
     linear: Mapping[tuple[int, Slot], complex]
     remaining: tuple[Slot, ...]
@@ -53,7 +53,8 @@ def split(problem: Problem) -> Split:
         else:
             linear |= {key: complex(found[key][0]) for key in keys if found[key][0] != 0}
     remaining = tuple(slot for slot in touched if slot not in numeric)
-    return Split(linear, remaining, _factors(problem, values, coordinates))
+    rest = {s: v if s in remaining else jnp.zeros_like(v) for s, v in values.items()}
+    return Split(linear, remaining, _factors(problem, rest, coordinates))
 
 
 def middle_slopes(
@@ -70,10 +71,10 @@ def middle_slopes(
     found = jax.jit(lambda v, c: slopes(problem, v, c, parts.remaining))(dict(values), list(coordinates))
     coefficients: list[dict[Index, complex]] = [{} for _ in problem.fields]
     for number, index in parts.remaining:
-        slope = np.asarray(found[number, (number, index)]).ravel()
+        slope = np.asarray(found[number, (number, index)], dtype=complex).ravel()
         slope = slope[np.isfinite(slope)]
         if slope.size:
-            coefficients[number][index] = complex(_middle(slope.real), _middle(slope.imag))
+            coefficients[number][index] = complex(_middle(np.real(slope)), _middle(np.imag(slope)))
     return coefficients
 
 
@@ -118,9 +119,9 @@ def _depends(function: Callable[..., Any], *arguments: Any) -> bool:
 
 
 def _factors(problem: Problem, values: Mapping[Slot, Array], coordinates: Sequence[Array]) -> int:
-    """Degree of F as a polynomial along rays s ↦ F(s D), plus one if it depends on where it is taken.
+    """Degree of G as a polynomial along rays s ↦ G(s D), plus one if it depends on where it is taken.
 
-    If the differences of order p + 1 of F(s D) vanish, the degree is p.
+    If the differences of order p + 1 of G(s D) vanish, the degree is p.
     """
     scale = jnp.arange(5.0)[:, None] / 4
     probes = coordinates[0].shape[0]

@@ -34,6 +34,7 @@ class Adam(Stage):
 
     def step(self, loss: Loss, theta: Array, state: Any) -> Step:
         value, gradient = jax.value_and_grad(loss)(theta)
+        change: Any
         change, state = optax.adam(self.rate).update(gradient, state)
         return Step(theta + change, state, value, theta)
 

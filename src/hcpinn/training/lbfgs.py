@@ -54,6 +54,9 @@ class LBFGS(Stage):
         return _State(self._optimiser().init(theta), jnp.int32(0), jnp.bool_(False))
 
     def step(self, loss: Loss, theta: Array, state: Any) -> Step:
+        value: Any
+        gradient: Any
+        change: Any
         value, gradient = optax.value_and_grad_from_state(loss)(theta, state=state.inner)
         change, inner = self._optimiser().update(
             gradient, state.inner, theta, value=value, grad=gradient, value_fn=loss

@@ -27,11 +27,13 @@ _ROUNDING = 1e-10
 def check_conditions(trial: Trial) -> None:
     """Raise a `MethodError` that says which condition fails, where, and by how much."""
     start = _slanted_points(trial.problem)
-    wanted = np.asarray(trial.problem.to_components(trial.problem.initial_values([jnp.asarray(c) for c in start.T[1:]])))
+    wanted = np.asarray(
+        trial.problem.to_components(trial.problem.initial_values([jnp.asarray(c) for c in start.T[1:]]))
+    )
     scale = max(float(np.abs(wanted).max()), 1e-300)
     _check_start(trial, start, wanted, scale)
-    for axis in range(len(trial.problem.space)):
-        if isinstance(trial.problem.boundary, Dirichlet):
+    for axis, condition in enumerate(trial.problem.boundaries):
+        if isinstance(condition, Dirichlet):
             _check_dirichlet(trial, axis, scale)
         else:
             _check_periodic(trial, axis, scale)
@@ -71,21 +73,22 @@ def _check_start(trial: Trial, points: np.ndarray, wanted: np.ndarray, scale: fl
 def _check_dirichlet(trial: Trial, axis: int, scale: float) -> None:
     problem = trial.problem
     times, ends = _end_points(problem, axis)
-    data = problem.boundary_values(jnp.asarray(times))
+    across = [jnp.asarray(c) for i, c in enumerate(ends[0].T[1:]) if i != axis]
+    data = problem.boundary_values(jnp.asarray(times), across, axis=axis)
     for side, points, g in zip(("lower", "upper"), ends, data, strict=True):
         lift, wanted = np.asarray(trial.lift(jnp.asarray(points))), np.asarray(problem.to_components(g))
         gate = np.asarray(trial.gate(jnp.asarray(points)))[:, 0]
         _refuse(
             ~(np.abs(lift - wanted).max(axis=1) <= _ROUNDING * max(scale, float(np.abs(wanted).max()))),
             lambda i, points=points, lift=lift, wanted=wanted, side=side: (
-                f"The lift does not carry the Dirichlet data at the {side} end: at "
+                f"The lift does not carry the Dirichlet data at the {side} end of {problem.space[axis]}: at "
                 f"{_where(problem, points[i])} it is {_show(lift[i])} but g = {_show(wanted[i])}."
             ),
         )
         _refuse(
             ~(np.abs(gate) <= _ROUNDING),
             lambda i, points=points, gate=gate, side=side: (
-                f"The gate does not vanish at the {side} end: it is {gate[i]:g} at "
+                f"The gate does not vanish at the {side} end of {problem.space[axis]}: it is {gate[i]:g} at "
                 f"{_where(problem, points[i])}. It must be zero wherever values are prescribed."
             ),
         )

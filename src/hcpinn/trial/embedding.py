@@ -23,7 +23,10 @@ class Embedding(abc.ABC):
 
 @dataclass(frozen=True)
 class Fourier(Embedding):
-    """t/T and [1, cos(2πkx/P), sin(2πkx/P)], k = 1 … modes: exactly P-periodic in x."""
+    """t/T and [1, cos(2πkx/P), sin(2πkx/P)], k = 1 … modes, for each periodic axis: exactly P-periodic.
+
+    Axes that are not periodic enter as in `Plain`.
+    """
 
     modes: int = 10
     """m, the number of Fourier modes per axis."""
@@ -33,7 +36,7 @@ class Fourier(Embedding):
             raise MethodError(f"A Fourier embedding needs at least one mode, but modes = {self.modes!r}.")
 
     def bind(self, problem: Problem) -> Function:
-        if not isinstance(problem.boundary, Periodic):
+        if not any(isinstance(condition, Periodic) for condition in problem.boundaries):
             raise MethodError(
                 f"{problem.name} is not periodic, so a Fourier embedding would force it to be. "
                 "Use embedding=Plain()."
@@ -42,9 +45,13 @@ class Fourier(Embedding):
         def embed(coordinates: Array) -> Array:
             k = jnp.arange(1, self.modes + 1)
             features = [coordinates[:, :1] / problem.horizon]
-            for axis, period in enumerate(problem.domain.lengths):
-                phase = coordinates[:, axis + 1 : axis + 2] * (2 * jnp.pi / period) * k
-                features += [jnp.ones_like(coordinates[:, :1]), jnp.cos(phase), jnp.sin(phase)]
+            for axis, condition in enumerate(problem.boundaries):
+                x = coordinates[:, axis + 1 : axis + 2]
+                if isinstance(condition, Periodic):
+                    phase = x * (2 * jnp.pi / problem.domain.lengths[axis]) * k
+                    features += [jnp.ones_like(x), jnp.cos(phase), jnp.sin(phase)]
+                else:
+                    features.append(_scaled(problem, axis, x))
             return jnp.concatenate(features, axis=1)
 
         return embed
@@ -55,10 +62,16 @@ class Plain(Embedding):
     """t/T and the space coordinates scaled to −1 ≤ x ≤ 1."""
 
     def bind(self, problem: Problem) -> Function:
-        low, high = jnp.asarray(problem.domain.lower), jnp.asarray(problem.domain.upper)
-
         def embed(coordinates: Array) -> Array:
-            scaled = (2 * coordinates[:, 1:] - (low + high)) / (high - low)
-            return jnp.concatenate([coordinates[:, :1] / problem.horizon, scaled], axis=1)
+            space = [
+                _scaled(problem, axis, coordinates[:, axis + 1 : axis + 2])
+                for axis in range(len(problem.space))
+            ]
+            return jnp.concatenate([coordinates[:, :1] / problem.horizon, *space], axis=1)
 
         return embed
+
+
+def _scaled(problem: Problem, axis: int, x: Array) -> Array:
+    low, high = problem.domain.bounds[axis]
+    return (2 * x - (low + high)) / (high - low)

@@ -25,7 +25,7 @@ class Gate(abc.ABC):
 
 @dataclass(frozen=True)
 class LinearGate(Gate):
-    """φ = t/T, times 4 (x − a)(b − x)/(b − a)² where the boundary is Dirichlet."""
+    """φ = t/T, times 4 (x − a)(b − x)/(b − a)² for each axis with Dirichlet data."""
 
     def bind(self, problem: Problem) -> Function:
         def gate(coordinates: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..errors import MethodError
-from ..problem import Dirichlet, Problem
+from ..problem import Problem
 from ..problem.calling import evaluate_data
-from .part import Function, columns
+from .part import Function, columns, prescribed_axes
 
 
 class Lift(abc.ABC):
@@ -28,9 +28,9 @@ class Lift(abc.ABC):
 class Decay(Lift):
     """Data that fade into the boundary's: ψ = G(t, x) + e^{−Ct} (u₀(x) − G(0, x)).
 
-    G joins the Dirichlet data at the two ends by a straight line, and is zero for periodic
-    problems, which leaves ψ = e^{−Ct} u₀(x). With g constant and equal at both ends this is
-    ψ = u₀ e^{−Ct} + g (1 − e^{−Ct}).
+    G carries the Dirichlet data, joined by straight lines between opposite faces, and is zero
+    for periodic problems, which leaves ψ = e^{−Ct} u₀(x). On an interval with g constant and
+    equal at both ends this is ψ = u₀ e^{−Ct} + g (1 − e^{−Ct}).
     """
 
     rate: float = 1.0
@@ -41,24 +41,45 @@ class Decay(Lift):
             raise MethodError(f"The decay rate of a lift must be zero or positive, but is {self.rate!r}.")
 
     def bind(self, problem: Problem, parameters: Mapping[str, Any]) -> Function:
+        axes = prescribed_axes(problem)
+
         def lift(coordinates: Array) -> Array:
-            t, *x = columns(problem, coordinates)
-            start = problem.to_components(problem.initial_values(x, parameters))
+            t, *space = columns(problem, coordinates)
+            start = problem.to_components(problem.initial_values(space, parameters))
             decay = jnp.exp(-self.rate * t)[:, None]
-            if not isinstance(problem.boundary, Dirichlet):
+            if not axes:
                 return decay * start
-            edge_now = _join(problem, t, x[0], parameters)
-            edge_start = _join(problem, jnp.zeros_like(t), x[0], parameters)
-            return edge_now + decay * (start - edge_start)
+            edges = _join(problem, axes, parameters)
+            return edges(t, space) + decay * (start - edges(jnp.zeros_like(t), space))
 
         return lift
 
 
-def _join(problem: Problem, t: Array, x: Array, parameters: Mapping[str, Any]) -> Array:
-    """G(t, x): the straight line between the Dirichlet data at the two ends."""
-    lower, upper = problem.boundary_values(t, parameters)
-    share = ((x - problem.domain.lower[0]) / problem.domain.lengths[0])[:, None]
-    return (1.0 - share) * problem.to_components(lower) + share * problem.to_components(upper)
+def _join(
+    problem: Problem, axes: Sequence[int], parameters: Mapping[str, Any]
+) -> Callable[[Array, list[Array]], Array]:
+    """G(t, x): equal to the Dirichlet data on the faces of `axes` (transfinite interpolation).
+
+    The last axis adds, on straight lines between its faces, what is still missing there. On
+    the faces of the axes before it nothing is missing, since data agree where faces meet.
+    """
+    if not axes:
+        return lambda t, space: jnp.zeros((len(t), len(problem.components)), t.dtype)
+    *others, axis = axes
+    before = _join(problem, others, parameters)
+    (low, high), at = problem.domain.bounds[axis], axis
+
+    def edges(t: Array, space: list[Array]) -> Array:
+        across = [x for i, x in enumerate(space) if i != at]
+        share = ((space[at] - low) / (high - low))[:, None]
+        total = before(t, space)
+        data = problem.boundary_values(t, across, axis=at, parameters=parameters)
+        for weight, edge, values in zip((1.0 - share, share), (low, high), data, strict=True):
+            on_face = [jnp.full_like(t, edge) if i == at else x for i, x in enumerate(space)]
+            total = total + weight * (problem.to_components(values) - before(t, on_face))
+        return total
+
+    return edges
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,9 @@ class MLP(JetNetwork):
 
     def __post_init__(self) -> None:
         if not (self.width >= 1 and self.depth >= 1):
-            raise MethodError(f"An MLP needs width and depth of at least 1, not {self.width} and {self.depth}.")
+            raise MethodError(
+                f"An MLP needs width and depth of at least 1, not {self.width} and {self.depth}."
+            )
         if self.activation not in ACTIVATIONS:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
 

@@ -17,12 +17,16 @@ def columns(problem: Problem, coordinates: Float[Array, "points axes"]) -> list[
     return [coordinates[:, i] for i in range(len(problem.axes))]
 
 
+def prescribed_axes(problem: Problem) -> list[int]:
+    """The space axes with Dirichlet data at their ends."""
+    return [axis for axis, condition in enumerate(problem.boundaries) if isinstance(condition, Dirichlet)]
+
+
 def edge_factor(problem: Problem, coordinates: Float[Array, "points axes"]) -> Array | float:
-    """Zero on Dirichlet boundaries, at most one inside: 4 (x − a)(b − x) / (b − a)²; else 1."""
-    if not isinstance(problem.boundary, Dirichlet):
-        return 1.0
+    """Zero where values are prescribed, at most one inside: Π 4 (x − a)(b − x) / (b − a)² over those axes."""
     factor: Array | float = 1.0
-    for axis, (low, high) in enumerate(zip(problem.domain.lower, problem.domain.upper, strict=True)):
+    for axis in prescribed_axes(problem):
+        low, high = problem.domain.bounds[axis]
         x = coordinates[:, axis + 1]
         factor = factor * 4.0 * (x - low) * (high - x) / (high - low) ** 2
     return factor

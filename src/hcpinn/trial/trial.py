@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import jets
@@ -83,9 +83,7 @@ class Trial:
             parameters, self.embed(coordinates)
         )
 
-    def fix(
-        self, coordinates: Float[Array, "points axes"], indices: Sequence[Index] | None = None
-    ) -> Fixed:
+    def fix(self, coordinates: Float[Array, "points axes"], indices: Sequence[Index] | None = None) -> Fixed:
         """Everything at the points that training does not change, computed once."""
         wanted = self.indices if indices is None else tuple(indices)
         below = jets.closure(wanted)
@@ -114,6 +112,6 @@ def _first(axis: int, axes: int) -> Index:
 
 def _without_zeros(jet: Jet) -> Jet:
     """Leave out what vanishes at every point, unless values are still being traced."""
-    if any(isinstance(value, jax.core.Tracer) for value in jet.values()):
+    if any(isinstance(value, Tracer) for value in jet.values()):
         return jet
     return {index: value for index, value in jet.items() if bool(jnp.any(value != 0))}

@@ -1,0 +1,24 @@
+"""Linear advection: uₜ = −c uₓ, u₀ = sin x, periodic on [0, 2π], T = 1."""
+
+import jax.numpy as jnp
+
+from ..method import Method
+from ..problem import Interval, Periodic, Problem
+from ..trial import Decay
+from .entry import Entry
+
+ENTRY = Entry(
+    problem=Problem(
+        name="advection",
+        domain=Interval(0, 2 * jnp.pi),
+        horizon=1.0,
+        boundary=Periodic(),
+        rhs=lambda u, c: -c * u.x,
+        initial=lambda x: jnp.sin(x),
+        parameters={"c": 60.0},
+    ),
+    paper=Method(name="paper", lift=Decay(1.0)),
+    title="Linear advection",
+    stiffness="fast transport: at c = 60 the profile passes each point nearly ten times",
+    equation="uₜ = −c uₓ",
+)

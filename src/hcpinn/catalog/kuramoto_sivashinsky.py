@@ -1,0 +1,26 @@
+"""Kuramoto–Sivashinsky: uₜ = −uₓₓ − uₓₓₓₓ − u uₓ, periodic on [0, 32π], T = 10.
+
+u₀ = cos(x/16) (1 + sin((x − 1)/16)).
+"""
+
+import jax.numpy as jnp
+
+from ..method import Method
+from ..problem import Interval, Periodic, Problem
+from ..trial import Decay
+from .entry import Entry
+
+ENTRY = Entry(
+    problem=Problem(
+        name="kuramoto-sivashinsky",
+        domain=Interval(0, 32 * jnp.pi),
+        horizon=10.0,
+        boundary=Periodic(),
+        rhs=lambda u: -u.xx - u.xxxx - u * u.x,
+        initial=lambda x: jnp.cos(x / 16) * (1 + jnp.sin((x - 1) / 16)),
+    ),
+    paper=Method(name="paper", lift=Decay(0.1)),
+    title="Kuramoto–Sivashinsky",
+    stiffness="fourth order, with chaotic dynamics at later times",
+    equation="uₜ = −uₓₓ − uₓₓₓₓ − u uₓ",
+)

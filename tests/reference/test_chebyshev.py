@@ -1,0 +1,165 @@
+"""Chebyshev references agree with known solutions, for constant and moving data, systems and complex fields."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.integrate
+
+from hcpinn.errors import ReferenceError
+from hcpinn.problem import Dirichlet, Interval, Problem
+from hcpinn.reference import solve_reference
+from hcpinn.reference.nodes import chebyshev_points, differentiation_matrix, interpolation_matrix
+from hcpinn.reference.patches import Patches
+
+
+def check(problem, *exact):
+    """The reference has the exact solution's values at the times and points, field by field."""
+    reference = solve_reference(problem, times=11, points=65, cache=False)
+    assert reference.error_estimate < 2e-9
+    t, x = np.meshgrid(reference.times, *reference.coordinates, indexing="ij")
+    for values, known in zip(reference.values.values(), (f(t, x) for f in exact), strict=True):
+        assert np.linalg.norm(values - known) <= 2e-9 * np.linalg.norm(known)
+    return reference
+
+
+def travelling(wave, **settings):
+    """A problem whose solution is wave(t, x), with the wave's own values as data at both ends."""
+    a, b = settings["domain"].lower[0], settings["domain"].upper[0]
+    boundary = Dirichlet(lambda t: wave(t, a), lambda t: wave(t, b))
+    return Problem(initial=lambda x: wave(0.0, x), boundary=boundary, **settings)
+
+
+def test_front_of_the_allen_cahn_equation():
+    """u = (1 − tanh((x − 3t/√2)/(2√2)))/2 solves uₜ = uₓₓ − (u³ − u): it invades the unstable state."""
+    wave = lambda t, x: (1 - jnp.tanh((x - 3 * t / np.sqrt(2)) / (2 * np.sqrt(2)))) / 2
+    problem = travelling(wave, domain=Interval(-8, 12), horizon=2.0, rhs=lambda u: u.xx - (u**3 - u))
+    reference = check(problem, lambda t, x: np.asarray(wave(t, x)))
+    assert not reference.notes
+
+
+def test_shock_layer_of_burgers_equation():
+    """u = 1 − tanh((x − t)/(2ν)) solves uₜ = ν uₓₓ − u uₓ."""
+    wave = lambda t, x: 1 - jnp.tanh((x - t) / 0.1)
+    problem = travelling(wave, domain=Interval(-1, 2), horizon=0.5, rhs=lambda u: 0.05 * u.xx - u * u.x)
+    check(problem, lambda t, x: np.asarray(wave(t, x)))
+
+
+def test_a_system_with_data_of_its_own_for_each_field():
+    first = lambda t, x: jnp.exp(-t) * jnp.sin(x) * jnp.cos(t)
+    second = lambda t, x: -jnp.exp(-t) * jnp.sin(x) * jnp.sin(t)
+    at = lambda x: (lambda t: first(t, x), lambda t: second(t, x))
+    problem = Problem(
+        domain=Interval(0.5, 2),
+        horizon=1.0,
+        rhs=lambda u, v: (u.xx + v, v.xx - u),
+        boundary=Dirichlet(at(0.5), at(2.0)),
+        initial=lambda x: (first(0.0, x), second(0.0, x)),
+    )
+    check(problem, *(lambda t, x, f=f: np.asarray(f(t, x)) for f in (first, second)))
+
+
+def test_a_complex_field():
+    wave = lambda t, x: jnp.exp(1j * (2 * x - 4 * t))
+    problem = travelling(wave, domain=Interval(0, 1), horizon=0.5, rhs=lambda u: 1j * u.xx)
+    check(problem, lambda t, x: np.asarray(wave(t, x)))
+
+
+def test_coefficients_that_depend_on_time_and_space():
+    problem = Problem(
+        domain=Interval(0, np.pi),
+        horizon=1.0,
+        rhs=lambda u, t, x: (1 + x) * u.xx + x * np.exp(-t) * np.sin(x),
+        boundary=Dirichlet(0.0),
+        initial=jnp.sin,
+    )
+    check(problem, lambda t, x: np.exp(-t) * np.sin(x))
+
+
+def test_agreement_with_one_chebyshev_grid_over_the_whole_interval():
+    n = 160
+    x = chebyshev_points(-1.0, 1.0, n)
+    first = differentiation_matrix(-1.0, 1.0, n)
+    second = (first @ first)[1:-1]
+    whole = lambda u: np.concatenate([[-1.0], u, [-1.0]])
+    result = scipy.integrate.solve_ivp(
+        lambda t, u: 1e-2 * second @ whole(u) - 5 * (u**3 - u),
+        (0, 1),
+        (x**2 * np.cos(np.pi * x))[1:-1],
+        method="Radau",
+        t_eval=np.linspace(0, 1, 11),
+        jac=lambda t, u: 1e-2 * second[:, 1:-1] - np.diag(5 * (3 * u**2 - 1)),
+        rtol=1e-10,
+        atol=1e-11,
+    )
+    problem = Problem(
+        domain=Interval(-1, 1),
+        horizon=1.0,
+        rhs=lambda u: 1e-2 * u.xx - 5 * (u**3 - u),
+        boundary=Dirichlet(-1.0),
+        initial=lambda x: x**2 * jnp.cos(jnp.pi * x),
+    )
+    reference = solve_reference(problem, times=11, points=65, cache=False)
+    other = interpolation_matrix(x, reference.coordinates[0]) @ np.stack(
+        [whole(u) for u in result.y.T], axis=1
+    )
+    difference = reference.values["u"][1:] - other.T[1:]
+    assert np.linalg.norm(difference) < 1e-8 * np.linalg.norm(other)
+    assert "In the corner t = 0, x = -1" in reference.notes[0]
+
+
+def test_ends_and_start_are_the_data():
+    problem = Problem(
+        domain=Interval(0, 1),
+        horizon=1.0,
+        rhs=lambda u: 0.1 * u.xx,
+        boundary=Dirichlet(lambda t: np.sin(t), 1.0),
+        initial=lambda x: x**2,
+    )
+    reference = solve_reference(problem, times=5, points=9, cache=False)
+    u, (x,) = reference.values["u"], reference.coordinates
+    np.testing.assert_array_equal(u[0], x**2)
+    np.testing.assert_allclose(u[:, 0], np.sin(reference.times), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(u[:, -1], 1.0, rtol=0, atol=1e-15)
+
+
+def test_patched_derivatives_are_exact_for_polynomials():
+    patches = Patches(-1.0, 2.0, elements=4, degree=8)
+    x = patches.points
+    np.testing.assert_allclose(patches.derivatives[1] @ x**5, 5 * x**4, atol=1e-10)
+    np.testing.assert_allclose(patches.derivatives[2] @ x**5, 20 * x**3, atol=1e-8)
+    targets = np.linspace(-1, 2, 31)
+    np.testing.assert_allclose(patches.interpolation(targets) @ x**5, targets**5, atol=1e-12)
+
+
+@pytest.mark.parametrize(("elements", "degree"), [(1, 16), (2, 8), (7, 16), (12, 24)])
+def test_the_patched_second_derivative_has_the_spectrum_of_diffusion(elements, degree):
+    patches = Patches(0.0, np.pi, elements=elements, degree=degree)
+    values = np.linalg.eigvals(patches.derivatives[2].toarray()[1:-1, 1:-1])
+    assert np.all(values.real < 0)
+    assert np.all(np.abs(values.imag) <= 1e-6 * np.abs(values.real))
+    np.testing.assert_allclose(np.sort(-values.real)[:3], [1, 4, 9], rtol=1e-6)
+
+
+def test_equations_that_dirichlet_data_do_not_close():
+    settings = {
+        "domain": Interval(-1, 1),
+        "horizon": 1.0,
+        "boundary": Dirichlet(0.0),
+        "initial": lambda x: 1 - x**2,
+    }
+    with pytest.raises(ReferenceError, match=r"derivatives of order 4.*do not close"):
+        solve_reference(Problem(rhs=lambda u: -u.xxxx, **settings), cache=False)
+    with pytest.raises(ReferenceError, match="one condition too many"):
+        solve_reference(Problem(rhs=lambda u: -u.x, **settings), cache=False)
+
+
+def test_a_solution_that_blows_up_is_refused():
+    problem = Problem(
+        domain=Interval(0, np.pi),
+        horizon=2.0,
+        rhs=lambda u: 0.1 * u.xx + 3 * u**2,
+        boundary=Dirichlet(0.0),
+        initial=jnp.sin,
+    )
+    with pytest.raises(ReferenceError, match="blow up"):
+        solve_reference(problem, cache=False)

@@ -1,0 +1,87 @@
+"""Importing costs nothing, changes nothing, and every public name is there."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hcpinn as hc
+
+SOURCE = Path(hc.__file__).parent
+
+
+def run(script):
+    """What a fresh interpreter prints."""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_importing_loads_none_of_the_heavy_packages():
+    loaded = run("import sys, hcpinn; print(*{m.partition('.')[0] for m in sys.modules})")
+    assert not {"jax", "jaxlib", "numpy", "scipy", "matplotlib", "equinox", "optax", "rich", "typer"} & set(loaded)
+
+
+def test_the_command_line_waits_with_heavy_packages_until_it_needs_them():
+    loaded = run("import sys, hcpinn.cli; print(*{m.partition('.')[0] for m in sys.modules})")
+    assert not {"jax", "scipy", "matplotlib", "equinox", "optax"} & set(loaded)
+
+
+SETTINGS_SCRIPT = """
+import jax, os
+before, environment = dict(jax.config.values), dict(os.environ)
+import hcpinn as hc, jax.numpy as jnp, numpy as np
+problem = hc.Problem(
+    domain=hc.Interval(-1, 1), horizon=1.0, rhs=lambda u: -u, initial=lambda x: 2 + jnp.cos(jnp.pi * x)
+)
+method = hc.Method(
+    network=hc.MLP(4, 1), embedding=hc.Fourier(1), points=32, stages=(hc.Adam(steps=2),)
+)
+solution = hc.solve(problem, method, reference=False)
+value = solution(0.5, np.linspace(-1, 1, 3))
+slope = jax.grad(lambda x: solution(0.5, x))(0.3)
+changed = {name: value for name, value in jax.config.values.items() if before.get(name) != value}
+print(changed or "unchanged", dict(os.environ) == environment, jnp.ones(1).dtype, value.dtype, slope.dtype)
+"""
+
+
+def test_solving_changes_no_setting_of_jax():
+    assert run(SETTINGS_SCRIPT) == ["unchanged", "True", "float32", "float64", "float32"]
+
+
+@pytest.mark.parametrize("name", hc.__all__)
+def test_every_public_name_resolves_and_says_what_it_is(name):
+    thing = getattr(hc, name)
+    assert (thing.__doc__ or "").strip()
+    assert name in dir(hc)
+
+
+def test_names_offered_at_run_time_are_those_offered_to_type_checkers():
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    guarded = next(n for n in tree.body if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test))
+    seen = {alias.name for n in guarded.body if isinstance(n, ast.ImportFrom) for alias in n.names}
+    assert seen == set(hc.__all__)
+    assert len(hc.__all__) == len(set(hc.__all__))
+
+
+def test_everything_a_method_or_problem_is_made_of_is_public():
+    from hcpinn import method, problem, training, trial
+    from hcpinn.training.stage import Stage
+
+    parts = (trial.Lift, trial.Gate, trial.Embedding, trial.Network, Stage)
+    for room in (trial, training, problem, method):
+        for name in room.__all__:
+            thing = getattr(room, name)
+            if isinstance(thing, type) and issubclass(thing, parts) and not getattr(thing, "__abstractmethods__", ()):
+                assert name in hc.__all__, f"{name} can be used in a Method but is not public"
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'hcpinn' has no attribute 'slove'"):
+        hc.slove  # noqa: B018
+
+
+def test_the_version_is_a_version():
+    assert all(part.isdigit() for part in hc.__version__.split(".")[:2])
