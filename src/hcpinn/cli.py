@@ -137,6 +137,36 @@ def solve(
         raise typer.Exit(EXIT_NOT_CONVERGED)
 
 
+@app.command()
+def gallery(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The picture to write.")] = Path("out/gallery.png"),
+) -> None:
+    """Compute every problem's classical reference and draw them all as one figure.
+
+    Prints each reference's estimated error and the time it took; references are cached, so a
+    second call is quick.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from .catalog import ENTRIES
+    from .figures import finish, gallery_figure
+    from .reference import solve_reference
+
+    _check_folder(out.parent)
+    table = Table("problem", "estimated error", "seconds", box=None, header_style="bold", pad_edge=False)
+    pictures = []
+    console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+    with console.status("Computing references"):
+        for name, entry in ENTRIES.items():
+            reference = solve_reference(entry.problem)
+            pictures.append((entry.title, entry.problem, reference))
+            table.add_row(name, f"{reference.error_estimate:.0e}", f"{reference.wall_s:.1f}")
+    finish(gallery_figure(pictures), out)
+    console.print(table)
+    console.print(f"drawn in {out}", soft_wrap=True)
+
+
 def main() -> None:
     """Run the command line; what goes wrong is said in a sentence, without a traceback."""
     try:

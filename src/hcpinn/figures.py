@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from .files import write_bytes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from .problem import Problem
+    from .reference import Reference
     from .solution import Solution
 
 _STYLE: Any = {
@@ -113,6 +116,27 @@ def history_figure(solution: Solution) -> Figure:
     axis.set_xlim(0, max(len(loss), 1))
     axis.set_xlabel("step")
     axis.set_ylabel("mean squared residual")
+    return figure
+
+
+def gallery_figure(pictures: Sequence[tuple[str, Problem, Reference]]) -> Figure:
+    """One panel per problem: its first component over (t, x), or at the end of the horizon over (x, y)."""
+    columns = 3
+    figure, axes = _subplots(
+        -(-len(pictures) // columns), columns, (12.3, 2.9 * -(-len(pictures) // columns))
+    )
+    for axis in axes.flat[len(pictures) :]:
+        axis.remove()
+    for axis, (title, problem, reference) in zip(axes.flat, pictures, strict=False):
+        name, values = next(iter(problem.real_parts(reference.values).items()))
+        flat = len(problem.space) == 1
+        across, up = (reference.times, reference.coordinates[0]) if flat else reference.coordinates[:2]
+        shown = values if flat else values[-1].reshape(len(across), len(up), -1)[..., 0]
+        image = axis.pcolormesh(across, up, shown.T, cmap="RdBu_r", shading="gouraud", rasterized=True)
+        figure.colorbar(image, ax=axis, pad=0.02)
+        axis.set_title(f"{title}: {name}" + ("" if flat else f" at t = {reference.times[-1]:g}"))
+        axis.set_xlabel("t" if flat else "x")
+        axis.set_ylabel("x" if flat else "y")
     return figure
 
 

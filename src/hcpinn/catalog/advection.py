@@ -16,6 +16,7 @@ ENTRY = Entry(
         rhs=lambda u, c: -c * u.x,
         initial=lambda x: jnp.sin(x),
         parameters={"c": 60.0},
+        ranges={"c": (-1e4, 1e4)},
     ),
     paper=Method(name="paper", lift=Decay(1.0)),
     title="Linear advection",

@@ -16,6 +16,7 @@ ENTRY = Entry(
         rhs=lambda u, gamma1, gamma2: gamma1 * u.xx - gamma2 * (u**3 - u),
         initial=lambda x: x**2 * jnp.cos(jnp.pi * x),
         parameters={"gamma1": 1e-3, "gamma2": 5.0},
+        ranges={"gamma1": (1e-6, 1e3), "gamma2": (-1e3, 1e3)},
     ),
     paper=Method(name="paper", lift=Decay(1.0)),
     title="Allen–Cahn, case I",

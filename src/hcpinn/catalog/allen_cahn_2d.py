@@ -19,6 +19,7 @@ ENTRY = Entry(
         rhs=lambda u, gamma1, gamma2: gamma1 * u.laplacian - gamma2 * (u**3 - u),
         initial=lambda x, y: jnp.sin(4 * jnp.pi * x) * jnp.cos(4 * jnp.pi * y),
         parameters={"gamma1": 1e-4, "gamma2": 1.0},
+        ranges={"gamma1": (1e-6, 1e3), "gamma2": (-1e3, 1e3)},
     ),
     paper=Method(name="paper", lift=Decay(1.0), points=10_000),
     title="Allen–Cahn in the plane",

@@ -16,6 +16,7 @@ ENTRY = Entry(
         rhs=lambda u, epsilon1, epsilon2: epsilon1 * (-u.xx - epsilon2 * u.xxxx + (u**3).xx),
         initial=lambda x: -jnp.cos(2 * jnp.pi * x),
         parameters={"epsilon1": 1e-2, "epsilon2": 1e-4},
+        ranges={"epsilon1": (1e-6, 1e3), "epsilon2": (1e-6, 1e3)},
     ),
     paper=Method(name="paper", lift=Decay(0.1)),
     title="Cahn–Hilliard",

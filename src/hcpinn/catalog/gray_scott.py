@@ -30,6 +30,7 @@ ENTRY = Entry(
         ),
         initial=initial,
         parameters={"epsilon1": 1.0, "epsilon2": 0.01, "b": 0.02, "k": 0.0562},
+        ranges={"epsilon1": (0.0, 1e3), "epsilon2": (0.0, 1e3)},
     ),
     paper=Method(name="paper", lift=Decay(0.1)),
     title="Gray–Scott",

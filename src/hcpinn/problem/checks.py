@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import ProblemError
+from ..errors import ProblemError, unknown_name
 from .conditions import Dirichlet
 from .domain import Box
 
@@ -51,6 +51,14 @@ def _check_settings(problem: Problem) -> None:
             raise ProblemError(f"A parameter is called '{name}', which names a coordinate. Rename it.")
         if not (isinstance(value, int | float | np.number) and np.isfinite(value)):
             raise ProblemError(f"The parameter '{name}' must be a finite number, but is {value!r}.")
+    for name, (low, high) in problem.ranges.items():
+        if name not in problem.parameters:
+            raise unknown_name("parameter with a range", name, problem.parameters)
+        if not low <= problem.parameters[name] <= high:
+            raise ProblemError(
+                f"The parameter '{name}' of {problem.name} lies between {low:g} and {high:g}, but is "
+                f"{problem.parameters[name]:g}."
+            )
     if not problem.fields:
         raise ProblemError(
             "rhs has no field among its arguments. Write it as a function of the unknown: lambda u: u.xx."

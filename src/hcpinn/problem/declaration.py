@@ -48,10 +48,13 @@ class Problem:
     horizon: float
     boundary: Boundary | Mapping[str, Boundary] = Periodic()
     parameters: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    """The smallest and largest sensible value of parameters that have such bounds."""
     name: str = "problem"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        for name in ("parameters", "ranges"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         from .checks import check_problem
 
         with double():

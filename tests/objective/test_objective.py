@@ -1,0 +1,224 @@
+"""The loss is the mean squared residual of the equation, and its gradient is its gradient."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from declarations import declare
+
+import hcpinn as hc
+from hcpinn import sampling
+from hcpinn.objective import Objective, chunk_size, residual, stack
+from hcpinn.trial import Trial
+
+
+def make(problem, *, chunk=1000, **parts):
+    """An objective, and random parameters for it."""
+    settings = {
+        "lift": hc.Decay(1.3),
+        "gate": hc.LinearGate(),
+        "embedding": hc.Fourier(2),
+        "network": hc.MLP(8, 2),
+    }
+    trial = Trial(problem, **{**settings, **parts})
+    objective = Objective(trial, trial.init(jax.random.key(0)), chunk=chunk)
+    theta = 0.5 * jax.random.normal(jax.random.key(1), (objective.size,))
+    return objective, theta
+
+
+def points(problem, count, seed=0):
+    return sampling.interior(problem, count, seed=seed)
+
+
+def gradients(function, theta, data):
+    """Value and gradient, compiled once."""
+    return jax.jit(jax.value_and_grad(function))(theta, data)
+
+
+def along(function, axis):
+    return lambda p: jax.grad(function)(p)[axis]
+
+
+ALLEN_CAHN = hc.find_problem("allen-cahn-1")
+
+
+def plain_loss(theta, objective, where, gamma1=1e-3, gamma2=5.0):
+    """The mean squared Allen–Cahn residual by nested reverse mode, without chunks or jets."""
+    network = objective.unravel(theta)
+
+    def u(p):
+        t, x = p
+        lift = jnp.exp(-1.3 * t) * x**2 * jnp.cos(jnp.pi * x)
+        k = jnp.arange(1, 3)
+        phase = jnp.pi * k * x
+        features = jnp.concatenate([jnp.stack([t, 1.0]), jnp.cos(phase), jnp.sin(phase)])
+        return lift + t * objective.trial.network(network, features[None])[0, 0]
+
+    def r(p):
+        return along(u, 0)(p) - gamma1 * along(along(u, 1), 1)(p) + gamma2 * (u(p) ** 3 - u(p))
+
+    return jnp.mean(jax.vmap(r)(where) ** 2)
+
+
+def test_the_loss_is_the_mean_of_squared_residuals():
+    objective, theta = make(ALLEN_CAHN, chunk=32)
+    where = points(ALLEN_CAHN, 77)
+    ours = jax.jit(objective.loss)(theta, objective.data(where))
+    plain = plain_loss(theta, objective, jnp.asarray(where))
+    np.testing.assert_allclose(ours, plain, rtol=1e-10)
+
+
+def test_the_gradient_is_that_of_the_plain_loss():
+    objective, theta = make(ALLEN_CAHN, chunk=32)
+    where = points(ALLEN_CAHN, 77)
+    _, ours = gradients(objective.loss, theta, objective.data(where))
+    plain = jax.jit(jax.grad(lambda p: plain_loss(p, objective, jnp.asarray(where))))(theta)
+    np.testing.assert_allclose(ours, plain, rtol=1e-9, atol=1e-10 * float(jnp.abs(plain).max()))
+
+
+def test_the_gradient_agrees_with_finite_differences():
+    objective, theta = make(ALLEN_CAHN, chunk=10)
+    data = objective.data(points(ALLEN_CAHN, 25))
+    loss = jax.jit(objective.loss)
+    _, gradient = gradients(objective.loss, theta, data)
+    for seed in range(4):
+        direction = jax.random.normal(jax.random.key(seed), theta.shape)
+        direction = direction / jnp.linalg.norm(direction)
+        h = 1e-4
+        steps = [loss(theta + n * h * direction, data) for n in (-2, -1, 1, 2)]
+        slope = (steps[0] - 8 * steps[1] + 8 * steps[2] - steps[3]) / (12 * h)
+        np.testing.assert_allclose(gradient @ direction, slope, rtol=1e-7, atol=1e-9)
+
+
+def test_a_multiple_of_the_loss_has_that_multiple_of_the_gradient():
+    objective, theta = make(ALLEN_CAHN, chunk=10)
+    data = objective.data(points(ALLEN_CAHN, 25))
+    _, once = gradients(objective.loss, theta, data)
+    _, thrice = gradients(lambda p, d: 3 * objective.loss(p, d), theta, data)
+    np.testing.assert_allclose(thrice, 3 * once, rtol=1e-14)
+
+
+@pytest.mark.parametrize("count", [1, 7, 64])
+def test_chunks_and_padding_change_neither_loss_nor_gradient(count):
+    where = points(ALLEN_CAHN, count)
+    whole, theta = make(ALLEN_CAHN)
+    value, gradient = gradients(whole.loss, theta, whole.data(where))
+    for chunk in (3, 10, 64):
+        objective, _ = make(ALLEN_CAHN, chunk=chunk)
+        data = objective.data(where)
+        assert data.share.shape[1] <= chunk
+        assert data.share.size < count + data.share.shape[0]
+        np.testing.assert_allclose(data.share.sum(), 1.0, rtol=1e-14)
+        chunked, chunked_gradient = gradients(objective.loss, theta, data)
+        np.testing.assert_allclose(chunked, value, rtol=1e-13)
+        np.testing.assert_allclose(chunked_gradient, gradient, rtol=1e-11, atol=1e-12)
+
+
+def test_residuals_are_given_point_by_point():
+    objective, theta = make(ALLEN_CAHN, chunk=5)
+    data = objective.data(points(ALLEN_CAHN, 13))
+    values = objective.residuals(theta, data)
+    assert values.shape == (3, 5, 1)
+    np.testing.assert_allclose(jnp.sum(data.share * values[..., 0] ** 2), objective.loss(theta, data), rtol=1e-13)
+
+
+def exact_residual(problem, lift, count=9):
+    """The residual of a lift that is a known function, with a network that is zero."""
+    objective, theta = make(problem, lift=hc.CustomLift(lift))
+    where = jnp.asarray(points(problem, count))
+    trial = objective.trial
+    got = residual(trial, objective.unravel(0 * theta), trial.fix(where), problem.parameters)
+    return np.asarray(got), np.asarray(where)
+
+
+def test_a_system_is_solved_by_its_manufactured_solution_and_misses_by_what_is_added():
+    def u(t, x):
+        return jnp.cos(jnp.pi * x) * jnp.exp(-t)
+
+    def v(t, x):
+        return 2 + t * jnp.sin(jnp.pi * x)
+
+    def rhs(u, v, t, x, a, b):
+        # What is left of uₜ − (a v uₓ + uₓₓ) and vₜ − (u v)ₓ for the two functions above.
+        cosine, sine, decay = np.cos(np.pi * x), np.sin(np.pi * x), np.exp(-t)
+        first = -cosine * decay + a * (2 + t * sine) * np.pi * sine * decay + np.pi**2 * cosine * decay
+        second = sine + np.pi * decay * (sine * (2 + t * sine) - t * cosine**2)
+        return a * v * u.x + u.xx + first + b * x, (u * v).x + second - b * t**2
+
+    problem = declare(
+        rhs=rhs,
+        initial=lambda x: (jnp.cos(jnp.pi * x), 2.0 + 0 * x),
+        parameters={"a": 0.7, "b": 0.0},
+    )
+    got, _ = exact_residual(problem, lambda t, x: (u(t, x), v(t, x)))
+    np.testing.assert_allclose(got, 0.0, atol=1e-13)
+    got, where = exact_residual(problem.with_parameters(b=1.5), lambda t, x: (u(t, x), v(t, x)))
+    np.testing.assert_allclose(got[:, 0], -1.5 * where[:, 1], atol=1e-13)
+    np.testing.assert_allclose(got[:, 1], 1.5 * where[:, 0] ** 2, atol=1e-13)
+
+
+def test_a_complex_field_is_solved_by_its_plane_wave_and_misses_by_what_is_added():
+    # i uₜ = −uₓₓ/2 − |u|² u has the plane wave A e^{i(kx − ωt)} with ω = k²/2 − A².
+    k, amplitude = jnp.pi, 0.8
+    omega = k**2 / 2 - amplitude**2
+
+    def wave(t, x):
+        return amplitude * jnp.exp(1j * (k * x - omega * t))
+
+    def problem(added):
+        return declare(
+            rhs=lambda u: 0.5j * u.xx + 1j * abs(u) ** 2 * u + added,
+            initial=lambda x: amplitude * jnp.exp(1j * jnp.pi * x),
+        )
+
+    got, _ = exact_residual(problem(0.0), wave)
+    assert got.shape == (9, 2)
+    np.testing.assert_allclose(got, 0.0, atol=1e-13)
+    got, _ = exact_residual(problem(0.25 - 0.5j), wave)
+    np.testing.assert_allclose(got, np.broadcast_to([-0.25, 0.5], (9, 2)), atol=1e-13)
+
+
+def test_the_named_parameters_of_the_data_are_those_of_the_equation():
+    objective, theta = make(ALLEN_CAHN)
+    changed = ALLEN_CAHN.with_parameters(gamma2=2.0)
+    other = Trial(
+        changed, lift=hc.Decay(1.3), gate=hc.LinearGate(), embedding=hc.Fourier(2), network=hc.MLP(8, 2)
+    )
+    where = points(ALLEN_CAHN, 20)
+    ours = objective.loss(theta, objective.data(where, other))
+    np.testing.assert_allclose(ours, plain_loss(theta, objective, jnp.asarray(where), gamma2=2.0), rtol=1e-10)
+
+
+def test_stacking_shares_what_is_equal_and_maps_over_what_differs():
+    objective, theta = make(ALLEN_CAHN, chunk=10)
+    one = objective.data(points(ALLEN_CAHN, 25, seed=0))
+    two = objective.data(points(ALLEN_CAHN, 25, seed=1))
+    data, axes = stack([one, two])
+    assert (axes.share, axes.parameters) == (None, {"gamma1": None, "gamma2": None})
+    assert data.share.shape == one.share.shape
+    assert axes.fixed.coordinates == 0
+    assert data.fixed.coordinates.shape == (2, *one.fixed.coordinates.shape)
+    together = jax.vmap(objective.loss, in_axes=(None, axes))(theta, data)
+    alone = [objective.loss(theta, each) for each in (one, two)]
+    np.testing.assert_allclose(together, alone, rtol=1e-13)
+
+
+def test_stacking_alike_or_single_runs_maps_over_nothing():
+    objective, _ = make(ALLEN_CAHN, chunk=10)
+    one = objective.data(points(ALLEN_CAHN, 25))
+    for trees in ([one], [one, one, one]):
+        data, axes = stack(trees)
+        assert jax.tree.leaves(axes) == []
+        for a, b in zip(jax.tree.leaves(data), jax.tree.leaves(one), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_chunks_shrink_with_what_a_point_costs_and_stay_within_reason():
+    def size(**changes):
+        settings = {"width": 32, "indices": 5, "itemsize": 8, "runs": 1, "platform": "cpu"}
+        return chunk_size(**{**settings, **changes})
+
+    assert size() >= size(width=64) >= size(width=64, indices=20) >= size(width=64, indices=20, runs=100)
+    assert size(platform="gpu") > size()
+    for extreme in (size(width=1, indices=1, itemsize=4, platform="gpu"), size(width=4096, runs=1000)):
+        assert 256 <= extreme <= 1 << 20
