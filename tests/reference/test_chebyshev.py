@@ -1,4 +1,4 @@
-"""Chebyshev references agree with known solutions, for constant and moving data, systems and complex fields."""
+"""Chebyshev references agree with known solutions: constant and moving data, systems, complex fields."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -131,7 +131,7 @@ def test_patched_derivatives_are_exact_for_polynomials():
     np.testing.assert_allclose(patches.interpolation(targets) @ x**5, targets**5, atol=1e-12)
 
 
-@pytest.mark.parametrize(("elements", "degree"), [(1, 16), (2, 8), (7, 16), (12, 24)])
+@pytest.mark.parametrize(("elements", "degree"), [(1, 16), (2, 12), (7, 16), (12, 24)])
 def test_the_patched_second_derivative_has_the_spectrum_of_diffusion(elements, degree):
     patches = Patches(0.0, np.pi, elements=elements, degree=degree)
     values = np.linalg.eigvals(patches.derivatives[2].toarray()[1:-1, 1:-1])

@@ -7,6 +7,7 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare, declare_dirichlet
+from hcpinn.catalog import ENTRIES
 from hcpinn.errors import MethodError, UnknownNameError
 from hcpinn.trial import Trial
 
@@ -14,7 +15,7 @@ NETWORK = hc.MLP(8, 2)
 
 
 def make(problem, **parts):
-    periodic = isinstance(problem.boundary, hc.Periodic)
+    periodic = any(isinstance(condition, hc.Periodic) for condition in problem.boundaries)
     defaults = {
         "lift": hc.Decay(1.3),
         "gate": hc.LinearGate(),
@@ -34,70 +35,107 @@ SYSTEM = declare(
     rhs=lambda u, v: (u.xx - v, v.x), initial=lambda x: (jnp.cos(jnp.pi * x), jnp.sin(jnp.pi * x) + 2)
 )
 WAVE = declare(rhs=lambda u: 1j * u.xx, initial=lambda x: jnp.exp(1j * jnp.pi * x))
-PROBLEMS = [
-    declare(horizon=2.5),
-    SYSTEM,
-    WAVE,
-    declare_dirichlet(),
-    *(hc.find_problem(n) for n in ("allen-cahn-1", "allen-cahn-2", "allen-cahn-dirichlet")),
-]
+MIXED = declare(
+    domain=hc.Box((0, 1), (0, 2)),
+    boundary={"x": hc.Dirichlet(lambda t, y: t * jnp.sin(jnp.pi * y), 0.0), "y": hc.Periodic()},
+    rhs=lambda u: u.laplacian + u.xy,
+    initial=lambda x, y: jnp.sin(jnp.pi * x) * jnp.cos(jnp.pi * y),
+)
+SPACE = declare(
+    domain=hc.Box((0, 1), (0, 2), (-1, 1)),
+    boundary=hc.Dirichlet(lambda t, x, y, z: x * y * z + t * jnp.sin(x * y + z)),
+    rhs=lambda u: u.laplacian + u.xz,
+    initial=lambda x, y, z: x * y * z,
+)
+CUBE = declare(
+    domain=hc.Box((0, 1), (0, 1), (0, 1)),
+    rhs=lambda u, v: (u.laplacian - v, v.laplacian + u),
+    initial=lambda x, y, z: (jnp.cos(2 * jnp.pi * (x + y)), jnp.sin(2 * jnp.pi * z)),
+)
+OWN = [declare(horizon=2.5), SYSTEM, WAVE, declare_dirichlet(), MIXED, SPACE, CUBE]
+PROBLEMS = [*OWN, *(hc.find_problem(name) for name in ENTRIES)]
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("problem", PROBLEMS)
-def test_initial_data_hold_to_rounding(problem, seed):
+def names(problem):
+    return f"{problem.name}-{len(problem.space)}d-{'-'.join(problem.components)}"
+
+
+def places(problem, count=20, seed=0):
+    """Random points (t, x, …) in the domain."""
+    low, high = np.array([0.0, *problem.domain.lower]), np.array([problem.horizon, *problem.domain.upper])
+    return low + np.random.default_rng(seed).random((count, len(low))) * (high - low)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=names)
+def test_initial_data_hold_to_rounding_for_random_parameters(problem):
     trial = make(problem)
-    x = jnp.linspace(problem.domain.lower[0], problem.domain.upper[0], 31)
-    points = jnp.stack([jnp.zeros_like(x), x], axis=1)
-    exact = problem.to_components(problem.initial_values([x]))
-    np.testing.assert_allclose(trial(random_parameters(trial, seed), points), exact, rtol=1e-14, atol=1e-14)
+    points = places(problem)
+    points[:, 0] = 0.0
+    exact = problem.to_components(problem.initial_values(list(jnp.asarray(points).T[1:])))
+    for seed in range(3):
+        got = trial(random_parameters(trial, seed), jnp.asarray(points))
+        np.testing.assert_allclose(got, exact, rtol=1e-14, atol=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("problem", [declare_dirichlet(), hc.find_problem("allen-cahn-dirichlet")])
-def test_dirichlet_data_hold_to_rounding_at_all_times(problem, seed):
+@pytest.mark.parametrize("problem", PROBLEMS, ids=names)
+def test_boundary_data_hold_to_rounding_for_random_parameters(problem):
     trial = make(problem)
-    t = jnp.linspace(0, problem.horizon, 17)
-    for x, data in zip((-1.0, 1.0), problem.boundary_values(t), strict=True):
-        points = jnp.stack([t, jnp.full_like(t, x)], axis=1)
-        np.testing.assert_allclose(
-            trial(random_parameters(trial, seed), points)[:, 0], data[0], rtol=1e-14, atol=1e-14
-        )
+    for axis, condition in enumerate(problem.boundaries):
+        faces = []
+        for edge in problem.domain.bounds[axis]:
+            points = places(problem)
+            points[:, axis + 1] = edge
+            faces.append(jnp.asarray(points))
+        for seed in range(3):
+            low, high = (trial(random_parameters(trial, seed), points) for points in faces)
+            if isinstance(condition, hc.Periodic):
+                np.testing.assert_allclose(low, high, rtol=1e-11, atol=1e-11)
+                continue
+            t, *space = faces[0].T
+            data = problem.boundary_values(t, [x for i, x in enumerate(space) if i != axis], axis=axis)
+            for got, wanted in zip((low, high), data, strict=True):
+                np.testing.assert_allclose(got, problem.to_components(wanted), rtol=1e-13, atol=1e-13)
 
 
-@pytest.mark.parametrize("problem", [declare(initial=lambda x: jnp.cos(jnp.pi * x) ** 3), SYSTEM, WAVE])
+@pytest.mark.parametrize(
+    "problem",
+    [declare(initial=lambda x: jnp.cos(jnp.pi * x) ** 3), SYSTEM, WAVE, CUBE, hc.find_problem("gray-scott")],
+    ids=names,
+)
 def test_periodic_trials_repeat_with_all_derivatives(problem):
     trial = make(problem)
     parameters = random_parameters(trial, 0)
-    t, x = jax.random.uniform(jax.random.key(3), (2, 20), minval=0.0, maxval=1.0)
-    here = trial.fix(jnp.stack([t, x], axis=1))
-    there = trial.fix(jnp.stack([t, x + 2.0], axis=1))
-    ours, shifted = trial.jet(parameters, here), trial.jet(parameters, there)
-    for index in trial.indices:
-        scale = float(jnp.abs(ours[index]).max())
-        np.testing.assert_allclose(ours[index], shifted[index], rtol=1e-11, atol=1e-11 * scale)
+    here = places(problem)
+    jet = jax.jit(lambda points: trial.jet(parameters, trial.fix(points)))
+    ours = jet(jnp.asarray(here))
+    for axis, period in enumerate(problem.domain.lengths):
+        there = here.copy()
+        there[:, axis + 1] += period
+        shifted = jet(jnp.asarray(there))
+        for index in trial.indices:
+            scale = float(jnp.abs(ours[index]).max())
+            np.testing.assert_allclose(ours[index], shifted[index], rtol=1e-10, atol=1e-10 * scale)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", PROBLEMS, ids=names)
 def test_jets_of_the_trial_are_its_derivatives(problem):
     trial = make(problem)
     parameters = random_parameters(trial, 1)
-    t = jax.random.uniform(jax.random.key(3), (9,), maxval=problem.horizon)
-    points = jnp.stack([t, jnp.linspace(-0.9, 0.7, 9)], axis=1)
-    jet = trial.jet(parameters, trial.fix(points))
+    points = jnp.asarray(places(problem, 7))
+    jet = jax.jit(lambda points: trial.jet(parameters, trial.fix(points)))(points)
 
-    def value(p, component):
-        return trial(parameters, p[None])[0, component]
+    def derivative(index):
+        function = lambda p: trial(parameters, p[None])[0]
+        for axis, times in enumerate(index):
+            for _ in range(times):
+                function = (lambda f, a: lambda p: jax.jacrev(f)(p)[:, a])(function, axis)
+        return function
 
+    exact = jax.jit(lambda points: {i: jax.vmap(derivative(i))(points) for i in trial.indices})(points)
     for index in trial.indices:
-        for component in range(trial.outputs):
-            slope = lambda p, c=component: value(p, c)
-            for axis, times in enumerate(index):
-                for _ in range(times):
-                    slope = (lambda f, a: lambda p: jax.grad(f)(p)[a])(slope, axis)
-            exact = jax.vmap(slope)(points)
-            scale = float(jnp.abs(exact).max()) + 1e-300
-            np.testing.assert_allclose(jet[index][:, component], exact, rtol=1e-10, atol=1e-10 * scale)
+        scale = float(jnp.abs(exact[index]).max()) + 1e-300
+        got = jet.get(index, jnp.zeros_like(exact[index]))
+        np.testing.assert_allclose(got, exact[index], rtol=1e-9, atol=1e-10 * scale, err_msg=str(index))
 
 
 def test_a_network_of_ones_own_falls_back_to_nested_forward_mode():
@@ -149,11 +187,15 @@ def test_the_fourier_embedding_is_the_published_one():
         (declare(), {"gate": hc.CustomGate(lambda t, x: t * (2 + x))}, "gate is not periodic"),
         (declare(), {"lift": hc.CustomLift(lambda t, x: (x, x))}, r"2 value\(s\) for 1 field"),
         (declare(), {"lift": hc.CustomLift(lambda t, x: x / 0.0)}, "does not start at the initial data"),
-        (declare_dirichlet(), {"gate": hc.CustomGate(lambda t: t)}, "gate does not vanish at the lower end"),
+        (
+            declare_dirichlet(),
+            {"gate": hc.CustomGate(lambda t: t)},
+            "gate does not vanish at the lower end of x",
+        ),
         (
             declare_dirichlet(),
             {"lift": hc.CustomLift(lambda t, x: (1 - x) / 2 + 0.3 * jnp.sin(jnp.pi * x))},
-            "Dirichlet data at the lower end",
+            "Dirichlet data at the lower end of x",
         ),
         (declare_dirichlet(), {"embedding": hc.Fourier(3)}, r"Use embedding=Plain\(\)"),
     ],

@@ -12,7 +12,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from ..trial import Fixed, Trial
+from ..trial import Fixed, Trial, without_zeros
 from .residual import residual
 
 _CACHE_BYTES = {"cpu": 2 << 20, "gpu": 1 << 30}
@@ -51,13 +51,11 @@ class Objective:
         chunks = -(-count // self.chunk)
         size = -(-count // chunks)
         filled = np.concatenate([coordinates, np.repeat(coordinates[:1], chunks * size - count, axis=0)])
-        share = np.where(np.arange(chunks * size) < count, 1.0 / count, 0.0)
-        fixed = own.fix(jnp.asarray(filled))
-        fixed, share = jax.tree.map(
-            lambda a: a.reshape(chunks, size, *a.shape[1:]), (fixed, jnp.asarray(share))
-        )
+        share = np.where(np.arange(chunks * size) < count, 1.0 / count, 0.0).reshape(chunks, size)
+        in_chunks = jnp.asarray(filled.reshape(chunks, size, -1))
+        fixed = jax.jit(lambda chunks: jax.lax.map(own.fix, chunks))(in_chunks)
         parameters = {name: jnp.asarray(float(v)) for name, v in own.problem.parameters.items()}
-        return Data(fixed, share, parameters)
+        return Data(without_zeros(fixed), jnp.asarray(share), parameters)
 
     def residuals(self, theta: Array, data: Data) -> Float[Array, "chunks points components"]:
         """The residual at every point, chunk by chunk."""

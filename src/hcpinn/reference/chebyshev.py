@@ -32,19 +32,7 @@ def solve_chebyshev(problem: Problem, times: np.ndarray, axes: list[np.ndarray],
             runs[elements, rtol] = solvers[elements].solve(times, axes[0], rtol)
         return runs[elements, rtol]
 
-    elements = _FIRST
-    while True:
-        tail = solve(elements, _LOOSE)[1]
-        if not math.isfinite(tail):
-            raise ReferenceError(
-                f"The Chebyshev reference of {problem.name} could not be integrated to "
-                f"t = {problem.horizon:g}. The solution may blow up within the horizon, or the equation be "
-                "ill-posed (as uₜ = −uₓₓ is); shorten the horizon or check the signs in rhs."
-            )
-        if tail <= 10 * tolerance or 2 * elements > _MOST:
-            break
-        elements *= 2
-
+    elements = _find_elements(problem, lambda n: solve(n, _LOOSE)[1], tolerance)
     while True:
         wider = _wider(elements)
         in_time, rtol = _settle(lambda r, n=elements: solve(n, r)[0], tolerance)
@@ -70,6 +58,23 @@ def solve_chebyshev(problem: Problem, times: np.ndarray, axes: list[np.ndarray],
         f"relative tolerance {rtol:.0e}; checked against tolerance {10 * rtol:.0e} and {wider} elements."
     )
     return Outcome(solve(elements, rtol)[0], estimate, solver, tuple(notes))
+
+
+def _find_elements(problem: Problem, tail: Callable[[int], float], tolerance: float) -> int:
+    """The number of elements that holds the solution's Chebyshev series, from quick, loose runs."""
+    elements, size = _FIRST, tail(_FIRST)
+    while 10 * tolerance < size < math.inf and 2 * elements <= _MOST:
+        finer = tail(2 * elements)
+        if size < _LOOSE and finer > size / 4:
+            return elements  # what is left in the tail comes from the loose steps, not from the grid
+        elements, size = 2 * elements, finer
+    if not math.isfinite(size):
+        raise ReferenceError(
+            f"The Chebyshev reference of {problem.name} could not be integrated to t = {problem.horizon:g}. "
+            "The solution may blow up within the horizon, or the equation be ill-posed (as uₜ = −uₓₓ is); "
+            "shorten the horizon or check the signs in rhs."
+        )
+    return elements
 
 
 def _settle(solve: Callable[[float], list[np.ndarray]], tolerance: float) -> tuple[float, float]:

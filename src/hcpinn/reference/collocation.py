@@ -18,7 +18,7 @@ import scipy.integrate
 import scipy.sparse
 from jaxtyping import Array, Float
 
-from ..problem import Index, Problem
+from ..problem import Problem
 from .patches import Patches
 from .probes import Slot, evaluate, slots
 from .projection import initial_on_grid
@@ -84,10 +84,10 @@ class Collocation:
         return total
 
     def _arguments(self, values: Float[np.ndarray, "components nodes"]) -> dict[Slot, np.ndarray]:
-        def derivative(index: Index) -> np.ndarray:
-            return (self.patches.derivatives[index[1]] @ values.T) if any(index) else values.T
-
-        known = {index: self.problem.to_fields(derivative(index)) for index in self.problem.derivatives}
+        known = {}
+        for index in self.problem.derivatives:
+            derivative = self.patches.derivatives[index[1]] @ values.T if any(index) else values.T
+            known[index] = self.problem.to_fields(derivative)
         return {(number, index): known[index][number] for number, index in self._slots}
 
     def _pointwise(self, t: Array, arguments: dict[Slot, Array]) -> Float[Array, "components nodes"]:

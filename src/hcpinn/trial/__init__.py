@@ -4,7 +4,7 @@ from .embedding import Embedding, Fourier, Plain
 from .gate import CustomGate, Gate, LinearGate
 from .lift import CustomLift, Decay, Lift
 from .network import MLP, CustomNetwork, JetNetwork, Network
-from .trial import Fixed, Trial
+from .trial import Fixed, Trial, without_zeros
 
 __all__ = [
     "MLP",
@@ -22,4 +22,5 @@ __all__ = [
     "Network",
     "Plain",
     "Trial",
+    "without_zeros",
 ]

@@ -7,7 +7,6 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-from jax.core import Tracer
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import jets
@@ -90,8 +89,8 @@ class Trial:
         propagated = isinstance(self.network, JetNetwork)
         return Fixed(
             coordinates,
-            _without_zeros(jets.nested(self.lift, coordinates, wanted)),
-            _without_zeros(jets.nested(self.gate, coordinates, below)),
+            jets.nested(self.lift, coordinates, wanted),
+            jets.nested(self.gate, coordinates, below),
             jets.nested(self.embed, coordinates, below) if propagated else None,
         )
 
@@ -110,8 +109,10 @@ def _first(axis: int, axes: int) -> Index:
     return tuple(int(i == axis) for i in range(axes))
 
 
-def _without_zeros(jet: Jet) -> Jet:
-    """Leave out what vanishes at every point, unless values are still being traced."""
-    if any(isinstance(value, Tracer) for value in jet.values()):
-        return jet
-    return {index: value for index, value in jet.items() if bool(jnp.any(value != 0))}
+def without_zeros(fixed: Fixed) -> Fixed:
+    """Leave out the derivatives of lift and gate that vanish at every point."""
+
+    def kept(jet: Jet) -> Jet:
+        return {index: value for index, value in jet.items() if bool(jnp.any(value != 0))}
+
+    return Fixed(fixed.coordinates, kept(fixed.lift), kept(fixed.gate), fixed.features)

@@ -1,0 +1,287 @@
+"""A training that is killed, interrupted or out of time goes on with the same bits."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from declarations import declare
+
+import hcpinn as hc
+from hcpinn.errors import FileError
+from hcpinn.files import read_archive, write_archive
+from hcpinn.solving import CHECKPOINT
+from hcpinn.training import Progress, Stop
+
+PROBLEM = declare(rhs=lambda u: -u, initial=lambda x: 2 + jnp.cos(jnp.pi * x))
+STAGES = (hc.Adam(steps=401, rate=1e-2), hc.LBFGS(steps=230))
+
+
+def method(**changes):
+    settings = {
+        "lift": hc.Decay(0.3),
+        "embedding": hc.Fourier(1),
+        "network": hc.MLP(6, 1),
+        "points": 128,
+        "stages": STAGES,
+    }
+    return hc.Method(**{**settings, **changes})
+
+
+def solve(folder, *, problem=PROBLEM, seed=0, **options):
+    chosen = options.pop("method", method())
+    return hc.solve(problem, chosen, seed=seed, out=folder, reference=False, **options)
+
+
+def assert_same_bits(one, other):
+    assert one.theta.tobytes() == other.theta.tobytes()
+    assert one.history.loss.tobytes() == other.history.loss.tobytes()
+    assert one.history.stages == other.history.stages
+    assert one.stop is other.stop
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    return solve(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A folder with the checkpoint of a training that ran out of time."""
+    folder = tmp_path_factory.mktemp("stopped")
+    assert solve(folder, max_seconds=0.0).stop is Stop.TIME
+    return folder
+
+
+@pytest.fixture
+def folder(stopped, tmp_path):
+    """A copy of that folder, to spoil."""
+    return shutil.copytree(stopped, tmp_path / "run")
+
+
+# Within one process
+
+
+def test_out_of_time_after_every_block_gives_the_same_bits(uninterrupted, folder):
+    sittings = 1
+    while (solution := solve(folder, resume=True, max_seconds=0.0)).stop is Stop.TIME:
+        sittings += 1
+    assert sittings > 3
+    assert_same_bits(solution, uninterrupted)
+
+
+class Impatient(Progress):
+    """Someone who watches the progress and presses Ctrl-C."""
+
+    def __init__(self, *, presses):
+        super().__init__(visible=False)
+        self.presses = presses
+
+    def update(self, step, loss):
+        for _ in range(self.presses):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_keeps_the_best_so_far_and_resuming_gives_the_same_bits(uninterrupted, tmp_path, monkeypatch):
+    before = signal.getsignal(signal.SIGINT)
+    with monkeypatch.context() as patch:
+        patch.setattr("hcpinn.solving.Progress", lambda **_: Impatient(presses=1))
+        early = solve(tmp_path)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert early.stop is Stop.INTERRUPTED
+    assert 0 < len(early.history.loss) < 401
+    np.testing.assert_array_equal(early.history.loss, uninterrupted.history.loss[: len(early.history.loss)])
+    assert np.isfinite(early.theta).all()
+    assert_same_bits(solve(tmp_path, resume=True), uninterrupted)
+
+
+def test_a_second_ctrl_c_breaks_off(tmp_path, monkeypatch):
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr("hcpinn.solving.Progress", lambda **_: Impatient(presses=2))
+    with pytest.raises(KeyboardInterrupt):
+        solve(tmp_path)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+# Checkpoints that cannot be resumed
+
+
+def lift_a(t, x):
+    return jnp.exp(-t) * (2 + jnp.cos(jnp.pi * x))
+
+
+def lift_b(t, x):
+    return jnp.exp(-2 * t) * (2 + jnp.cos(jnp.pi * x))
+
+
+lift_b.__qualname__ = lift_a.__qualname__  # as two lambdas on one line would have
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"method": method(lift=hc.Decay(0.4))},
+        {"method": method(stages=(hc.Adam(steps=402, rate=1e-2), STAGES[1]))},
+        {"method": method(points=64)},
+        {"problem": declare(rhs=lambda u: -2 * u, initial=PROBLEM.initial)},
+        {"problem": declare(rhs=PROBLEM.rhs, initial=lambda x: 2 + jnp.sin(jnp.pi * x))},
+        {"problem": declare(rhs=PROBLEM.rhs, initial=PROBLEM.initial, horizon=2.0)},
+    ],
+    ids=["seed", "lift", "stages", "points", "equation", "initial data", "horizon"],
+)
+def test_the_checkpoint_of_another_training_is_refused(folder, change):
+    with pytest.raises(FileError, match=r"checkpoint\.npz belongs to another training.*problem, .*method or seed"):
+        solve(folder, resume=True, **change)
+
+
+def test_the_checkpoint_of_another_function_of_ones_own_is_refused(tmp_path):
+    stages = (hc.Adam(steps=201),)
+    first, second = (method(lift=hc.CustomLift(f), stages=stages) for f in (lift_a, lift_b))
+    assert solve(tmp_path, method=first, max_seconds=0.0).stop is Stop.TIME
+    with pytest.raises(FileError, match="belongs to another training"):
+        solve(tmp_path, method=second, resume=True)
+
+
+def test_a_truncated_checkpoint_is_refused(folder):
+    path = folder / CHECKPOINT
+    content = path.read_bytes()
+    for length in (0, 10, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(FileError, match=r"checkpoint\.npz cannot be read as an hcpinn checkpoint"):
+            solve(folder, resume=True)
+
+
+def test_a_foreign_checkpoint_is_refused(folder):
+    (folder / CHECKPOINT).write_text("stage: 1\n")
+    with pytest.raises(FileError, match=r"checkpoint\.npz cannot be read as an hcpinn checkpoint"):
+        solve(folder, resume=True)
+    write_archive(folder / CHECKPOINT, kind="solution", version=1, header={}, arrays={})
+    with pytest.raises(FileError, match="holds a solution, not a checkpoint"):
+        solve(folder, resume=True)
+
+
+def rewritten(folder, *, version=None, header=None, arrays=None):
+    """The checkpoint in `folder`, written anew with changes."""
+    path = folder / CHECKPOINT
+    old_header, old_arrays = read_archive(path, kind="checkpoint", version=1)
+    write_archive(
+        path,
+        kind="checkpoint",
+        version=old_header["version"] if version is None else version,
+        header={k: v for k, v in {**old_header, **(header or {})}.items() if k not in ("kind", "version")},
+        arrays=old_arrays if arrays is None else arrays(old_arrays),
+    )
+
+
+def test_a_checkpoint_of_a_newer_version_says_to_update(folder):
+    rewritten(folder, version=99)
+    with pytest.raises(FileError, match=r"version 99 of the checkpoint format.*Update hcpinn"):
+        solve(folder, resume=True)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        lambda a: {},
+        lambda a: {name: value for name, value in a.items() if name != "losses"},
+        lambda a: {**a, "state.0": a["state.0"][:, :-1]},
+        lambda a: {**a, "state.0": a["state.0"].astype(np.float64)},
+        lambda a: {name: value for name, value in a.items() if name != "state.0"},
+    ],
+    ids=["nothing", "no losses", "too short", "other precision", "one missing"],
+)
+def test_a_checkpoint_that_lacks_something_is_refused(folder, arrays):
+    rewritten(folder, arrays=arrays)
+    with pytest.raises(FileError, match=r"checkpoint\.npz"):
+        solve(folder, resume=True)
+
+
+def test_resuming_without_a_folder_or_a_checkpoint_is_refused(tmp_path):
+    with pytest.raises(FileError, match="resume needs the folder"):
+        solve(None, resume=True)
+    with pytest.raises(FileError, match=r"There is no .*checkpoint"):
+        solve(tmp_path / "never", resume=True)
+
+
+# The command line, killed and interrupted for real
+
+COMMAND = [sys.executable, "-m", "hcpinn.cli", "solve", "allen-cahn-2", "--points", "128", "--quiet"]
+BUDGET = ["--steps", "1600,300", "--checkpoint-every", "0"]
+
+
+class Sitting:
+    """One run of the command, as a process of its own."""
+
+    def __init__(self, folder, *options):
+        self.checkpoint = folder / CHECKPOINT
+        self.before = self._stamp()
+        command = [*COMMAND, *BUDGET, "--out", str(folder), *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def _stamp(self):
+        try:
+            return self.checkpoint.stat().st_mtime_ns
+        except FileNotFoundError:
+            return None
+
+    def wait_for_progress(self):
+        """Wait until it has saved a checkpoint of its own, or ended."""
+        deadline = time.monotonic() + 300
+        while self._stamp() == self.before and self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+
+    def end(self, number=None):
+        """Exit code, output and errors, after sending a signal if one is given."""
+        if number is not None and self.process.poll() is None:
+            self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=300)
+        return self.process.returncode, out, err
+
+
+def trained(folder):
+    _, arrays = read_archive(folder / "solution.npz", kind="solution", version=99)
+    return arrays["theta"].tobytes(), arrays["loss"].tobytes()
+
+
+def test_a_run_killed_at_random_moments_and_interrupted_ends_with_the_same_bits(tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    code, _, errors = Sitting(whole).end()
+    assert (code, errors) == (1, "")  # this budget does not make it converge
+    assert not (whole / CHECKPOINT).exists()
+
+    chance = random.Random(0)
+    first = Sitting(broken)
+    time.sleep(chance.uniform(0.0, 2.0))
+    first.end(signal.SIGKILL)
+
+    def resume():
+        return ["--resume"] if (broken / CHECKPOINT).exists() else []
+
+    for _ in range(2):
+        sitting = Sitting(broken, *resume())
+        sitting.wait_for_progress()
+        time.sleep(chance.uniform(0.0, 0.1))
+        sitting.end(signal.SIGKILL)
+
+    sitting = Sitting(broken, *resume())
+    sitting.wait_for_progress()
+    code, said, _ = sitting.end(signal.SIGINT)
+    assert code == 130
+    assert "interrupted" in said
+    assert "--resume" in said
+    assert (broken / CHECKPOINT).exists()
+    for name in ("summary.json", "solution.npz", "fields.png"):
+        assert (broken / name).exists()
+    assert trained(broken) != trained(whole)
+
+    code, _, errors = Sitting(broken, "--resume").end()
+    assert (code, errors) == (1, "")
+    assert trained(broken) == trained(whole)
+    assert sorted(os.listdir(broken)) == sorted(os.listdir(whole))
