@@ -8,6 +8,8 @@ bin := $(venv)/bin
 runtime := $(venv)/.runtime
 dev := $(venv)/.dev
 docs := $(venv)/.docs
+peers_venv := .venv-bench
+peers := $(peers_venv)/.peers
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := constraints.txt
@@ -54,11 +56,12 @@ docs: $(docs) ## Build the documentation into site/
 serve-docs: $(docs) ## Serve the documentation, rebuilt as you write
 	@$(bin)/mkdocs serve
 
-bench: $(runtime) ## Time one training step against other libraries
-	@$(bin)/python benchmarks/step_time.py
+bench: $(peers) ## Time one training step against other libraries, which go into a .venv of their own
+	@$(peers_venv)/bin/python benchmarks/step_time.py
+	@$(peers_venv)/bin/python benchmarks/memory.py
 
-clean: ## Remove .venv, caches and built files; results in out/ stay
-	@rm -rf $(venv) site build dist .pytest_cache .ruff_cache
+clean: ## Remove the .venvs, caches and built files; results in out/ stay
+	@rm -rf $(venv) $(peers_venv) site build dist .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps keep what is installed: `make demo` needs the runtime alone, and each is
@@ -85,3 +88,10 @@ $(docs): pyproject.toml constraints.txt | $(bin)/python
 	@echo "Installing hcpinn and its documentation tools into $(venv)"
 	@$(install) '.[docs]'
 	@touch $@ $(runtime)
+
+$(peers): pyproject.toml constraints.txt | $(bin)/python
+	@echo "Installing hcpinn and the libraries it is compared with into $(peers_venv)"
+	@$(PYTHON) -m venv --clear $(peers_venv)
+	@$(peers_venv)/bin/python -m pip install -qq --no-input torch==2.13.0
+	@$(peers_venv)/bin/python -m pip install -qq --no-input --editable '.[bench]'
+	@touch $@

@@ -18,7 +18,7 @@ def declare(**changes):
     settings = {
         "domain": Interval(0, 2 * np.pi),
         "horizon": 1.0,
-        "rhs": lambda u, v: (0.1 * u.xx - u * v, 0.1j * v.xx),
+        "rhs": lambda u, v: (0.1 * u.xx - v, 0.1j * v.xx),
         "initial": lambda x: (jnp.sin(x) + 0j, jnp.exp(1j * x)),
         "name": "small",
     }
@@ -71,26 +71,20 @@ def test_other_settings_are_other_entries(folder):
     assert len(list(folder.iterdir())) == 3
 
 
-@pytest.mark.parametrize("damage", ["truncated", "foreign", "flipped", "empty"])
-def test_a_damaged_entry_is_reported_and_computed_again(folder, damage):
+def test_a_damaged_entry_is_reported_and_computed_again(folder):
     first = solve_reference(declare(), times=5, points=17)
     (entry,) = folder.iterdir()
-    content = bytearray(entry.read_bytes())
-    if damage == "truncated":
-        content = content[: len(content) // 2]
-    elif damage == "foreign":
-        content = bytearray(b"not a reference at all")
-    elif damage == "flipped":
-        content[len(content) // 2] ^= 0xFF
-    else:
-        content = bytearray()
-    entry.write_bytes(content)
-    with pytest.warns(UserWarning, match="cannot be read"):
-        second = solve_reference(declare(), times=5, points=17)
-    np.testing.assert_array_equal(first.values["u"], second.values["u"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        solve_reference(declare(), times=5, points=17)
+    content = entry.read_bytes()
+    middle = len(content) // 2
+    flipped = content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
+    for damaged in (content[:middle], b"not a reference at all", flipped, b""):
+        entry.write_bytes(damaged)
+        with pytest.warns(UserWarning, match="cannot be read"):
+            second = solve_reference(declare(), times=5, points=17)
+        np.testing.assert_array_equal(first.values["u"], second.values["u"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            solve_reference(declare(), times=5, points=17)
 
 
 def test_a_folder_that_cannot_be_written_is_reported_once(tmp_path, monkeypatch):

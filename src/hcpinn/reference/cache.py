@@ -65,7 +65,7 @@ def load(key: str, problem_name: str) -> Reference | None:
                 notes=tuple(about["notes"]),
                 wall_s=float(about["wall_s"]),
             )
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         warnings.warn(

@@ -20,8 +20,8 @@ _FIRST_MODES = {1: (1024, 64), 2: (64, 12), 3: (24, 8)}
 """Per dimension: modes of the first look at the initial data, and the fewest to compute with."""
 
 _MOST_MODES = {1: 4096, 2: 384, 3: 96}
-_MOST_WORK = 3e9
-"""Largest product of steps and grid points in one run: some minutes for two cores."""
+_MOST_STEPS, _MOST_WORK = 2e5, 1e9
+"""Most steps, and largest product of steps and grid points, in one run: a minute or two for two cores."""
 
 
 def solve_fourier(problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float) -> Outcome:
@@ -93,15 +93,15 @@ class _Refinement:
 
     def _allowed(self, modes: int, steps: int) -> bool:
         points = ((self.parts.factors + 1) * modes) ** self.dimensions
-        work = points * steps * len(self.times)
-        return modes <= _MOST_MODES[self.dimensions] and work <= _MOST_WORK
+        total = steps * len(self.times)
+        return modes <= _MOST_MODES[self.dimensions] and total <= _MOST_STEPS and total * points <= _MOST_WORK
 
     def run(self) -> Outcome:
         self._resolve()
         in_time = self._refine_steps()
         while True:
             wider = self._wider()
-            in_space = self._change((wider, self.steps), (self.modes, self.steps))
+            in_space = self._change_in_space(wider)
             if in_space <= self.tolerance or not self._allowed(wider, 2 * self.steps):
                 break
             self.modes = wider
@@ -130,25 +130,32 @@ class _Refinement:
         return Outcome(values, float(estimate), solver, tuple(self.notes))
 
     def _resolve(self) -> None:
-        """First guesses that overflow nowhere and hold the solution's spectrum."""
+        """First guesses that are stable and hold the solution's spectrum."""
         while True:
             tail = self._solve(self.modes, self.steps)[1]
-            if not math.isfinite(tail):
-                if not self._allowed(self.modes, 4 * self.steps):
-                    raise ReferenceError(
-                        f"The Fourier reference of {self.problem.name} overflows even with {self.steps} "
-                        "steps per output interval. The solution may blow up within the horizon, or the "
-                        "equation be ill-posed (as uₜ = −uₓₓ is); shorten the horizon or check the signs in "
-                        "rhs."
-                    )
-                self.steps *= 4
-            else:
+            if math.isfinite(tail):
                 # The spectrum of a smooth solution falls off like e^{−ak}; aim below the tolerance.
                 factor = math.log(self.tolerance / 10) / math.log(max(min(tail, 0.5), 1e-300))
                 wider = self._wider(factor=min(max(factor, 1.25), 4.0))
-                if tail <= self.tolerance or not self._allowed(wider, 2 * self.steps):
+                allowed = self._allowed(wider, 2 * self.steps)
+                if tail <= self.tolerance or (tail < HOPELESS and not allowed):
                     return
+                if not allowed:
+                    raise ReferenceError(
+                        f"The Fourier reference of {self.problem.name} is not resolved: modes above "
+                        f"{2 * self.modes // 3} still hold {tail:.1e} of the solution. It may form a shock or "
+                        "a corner; add diffusion, or shorten the horizon."
+                    )
                 self.modes = wider
+            elif self._allowed(self.modes, 4 * self.steps):
+                self.steps *= 4
+            else:
+                raise ReferenceError(
+                    f"The Fourier reference of {self.problem.name} grows without bound even with "
+                    f"{self.steps} steps per output interval. The solution may blow up within the horizon, "
+                    "or the equation be ill-posed (as uₜ = −uₓₓ is); shorten the horizon or check the signs "
+                    "in rhs."
+                )
 
     def _refine_steps(self) -> float:
         """Raise `steps` until doubling it changes little; the estimated error of the finer run.
@@ -176,6 +183,13 @@ class _Refinement:
 
     def _change_in_time(self) -> float:
         return self._change((self.modes, 2 * self.steps), (self.modes, self.steps))
+
+    def _change_in_space(self, wider: int) -> float:
+        """The change when modes are added, with steps short enough for the added ones to be stable."""
+        steps = self.steps
+        while not math.isfinite(self._solve(wider, steps)[1]) and self._allowed(wider, 2 * steps):
+            steps *= 2
+        return self._change((wider, steps), (self.modes, steps))
 
     def _wider(self, factor: float = 1.5) -> int:
         """The next larger, even number of modes."""

@@ -17,13 +17,20 @@ import numpy as np
 from jaxtyping import Array, Complex
 
 from ..problem import Index, Problem
-from .etdrk4 import Coefficients, advance, coefficients
+from .etdrk4 import Coefficients, Linear, advance, coefficients
 from .probes import Slot
 from .projection import initial_on_grid, mode_numbers
 from .split import Split
 
 GRADED_LEVELS = 12
 """Halvings of the first output interval where the data are rough, so that early steps are short."""
+
+
+_WORST_CONDITION = 1e6
+"""Condition number up to which eigenvectors of a mode's matrix are used; it costs as many digits."""
+
+_OVERFLOW = 1e100
+_UNSTABLE_GROWTH, _UNSTABLE_TAIL = 1e3, 1e-2
 
 
 class Galerkin:
@@ -49,13 +56,32 @@ class Galerkin:
         for number, own in enumerate(middle or []):
             for index, coefficient in own.items():
                 added[number] += coefficient * self.multiplier(index)
-        linear = added.copy()
-        for (number, (source, index)), coefficient in parts.linear.items():
-            if number == source:
-                linear[number] += coefficient * self.multiplier(index)
-        self.linear = linear
         self.added = jnp.asarray(added)
+        self.linear, self.left = self._linear(added)
         self.advance = jax.jit(partial(advance, self.nonlinear))
+
+    def _linear(self, added: np.ndarray) -> tuple[Linear, Array | None]:
+        """L, and the coupling of fields that it leaves to N (shape fields, fields, modes…), if any.
+
+        Modes whose matrix has no good eigenvectors, such as k = 0 of the wave equation, keep its
+        diagonal only.
+        """
+        count = self.shape[0]
+        matrix = np.zeros((count, *self.shape), dtype=complex)
+        matrix[np.arange(count), np.arange(count)] = added
+        for (number, (source, index)), coefficient in self.parts.linear.items():
+            matrix[number, source] += coefficient * self.multiplier(index)
+        diagonal = matrix[np.arange(count), np.arange(count)]
+        if all(number == source for number, (source, _) in self.parts.linear):
+            return Linear(diagonal), None
+        each = np.moveaxis(matrix, (0, 1), (-2, -1))
+        values, vectors = np.linalg.eig(each)
+        bad = ~(np.linalg.cond(vectors) < _WORST_CONDITION)
+        vectors[bad] = np.eye(count)
+        values[bad] = np.moveaxis(diagonal, 0, -1)[bad]
+        left = np.where(bad[..., None, None], each * (1 - np.eye(count)), 0)
+        linear = Linear(np.moveaxis(values, -1, 0), vectors, np.linalg.inv(vectors))
+        return linear, jnp.asarray(np.moveaxis(left, (-2, -1), (0, 1))) if left.any() else None
 
     def multiplier(self, index: Index) -> np.ndarray:
         """The derivative ∂^index as a factor on the coefficients, Π (i k)ⁿ."""
@@ -127,8 +153,7 @@ class Galerkin:
     def nonlinear(self, time: Array, state: Complex[Array, "..."]) -> Complex[Array, "..."]:
         """N = F(u) − L u as coefficients.
 
-        Arguments of F that are exactly linear are left at zero here: those of the field's
-        own equation are in L, and those of another field's are added from the coefficients.
+        Arguments of F that are exactly linear are left at zero here, as L has them.
         """
         known = self.arguments(state, self.parts.remaining)
         zero = jnp.zeros(())
@@ -138,9 +163,8 @@ class Galerkin:
         )
         shape = (self.points,) * self.dimensions
         whole = self.from_grid(jnp.stack([jnp.broadcast_to(jnp.asarray(v) + 0.0, shape) for v in values]))
-        for (number, (source, index)), coefficient in self.parts.linear.items():
-            if number != source:
-                whole = whole.at[number].add(coefficient * self.multiplier(index) * state[source])
+        if self.left is not None:
+            whole = whole + jnp.sum(self.left * state, axis=1)
         return whole - self.added * state
 
     def solve(
@@ -149,7 +173,8 @@ class Galerkin:
         """Values at the times on the grid of `axes`, one array per field, and the size of the tail.
 
         The tail is the L² size of the upper third of the modes at the worst time after the
-        start, relative to the largest size of the field. Values turn NaN after an overflow.
+        start, relative to the largest size of the field; infinite where the steps were unstable,
+        as growth out of the highest modes shows. Values are NaN after an overflow.
         """
         evaluate = self._evaluator(axes)
         state = jnp.asarray(initial)
@@ -166,15 +191,16 @@ class Galerkin:
             else:
                 state = self._steps(state, float(times[number - 1]), interval, steps, table)
             spectrum = np.asarray(state)
-            if not np.isfinite(spectrum).all():
+            if not np.abs(spectrum).max() < _OVERFLOW:
                 return values, np.inf
-            energy = np.abs(spectrum) ** 2
-            sizes.append(energy.reshape(len(energy), -1).sum(axis=1))
-            tails.append(energy[:, self._high].sum(axis=1))
+            sizes.append(np.linalg.norm(spectrum.reshape(len(spectrum), -1), axis=1))
+            tails.append(np.linalg.norm(spectrum[:, self._high], axis=1))
             for array, value in zip(values, evaluate(spectrum), strict=True):
                 array[number] = value
-        tail = np.max(tails, axis=0) / np.maximum(np.max(sizes, axis=0), 1e-300)
-        return values, float(np.sqrt(tail.max()))
+        largest = np.maximum(np.max(sizes, axis=0), 1e-300)
+        tail = float(np.max(np.max(tails, axis=0) / largest))
+        grown = float(largest.max()) > _UNSTABLE_GROWTH * max(float(np.linalg.norm(initial)), 1e-300)
+        return values, np.inf if grown and tail > _UNSTABLE_TAIL else tail
 
     def _steps(self, state: Array, time: float, duration: float, steps: int, table: Coefficients) -> Array:
         step = jnp.asarray(duration / steps)
