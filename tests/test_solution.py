@@ -170,11 +170,11 @@ def in_jax():
     many = jnp.asarray(X[0])
     return [
         jax.jit(SOLUTION)(t, x),
-        jax.grad(SOLUTION, argnums=1)(t, x),
-        jax.grad(jax.grad(lambda x: SOLUTION(0.4, x)))(x),
+        jax.jit(jax.grad(SOLUTION, argnums=1))(t, x),
+        jax.jit(jax.grad(jax.grad(lambda x: SOLUTION(0.4, x))))(x),
         jax.jit(jax.vmap(lambda x: SOLUTION(0.4, x)))(many),
-        jax.grad(lambda x: SOLUTION.dx(0.4, x))(x),
-        jax.jacfwd(lambda x: SOLUTION(0.4, x).sum())(many),
+        jax.jit(jax.grad(lambda x: SOLUTION.dx(0.4, x)))(x),
+        jax.jit(jax.jacfwd(lambda x: SOLUTION(0.4, x).sum()))(many),
     ]
 
 
@@ -297,9 +297,6 @@ def test_solving_with_a_reference_gives_the_errors_against_it():
     assert (solution.rel_l2, solution.rel_l1) == (rel_l2, rel_l1)
     assert solution.verdict.converged
     assert solution.verdict.error == rel_l2["u"]
-    strict = hc.solve(HEAT, method, reference=reference, accuracy=1e-9)
-    assert not strict.verdict.converged
-    assert strict.theta.tobytes() == solution.theta.tobytes()
 
 
 # Facts

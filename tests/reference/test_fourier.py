@@ -110,10 +110,23 @@ def test_kuramoto_sivashinsky_keeps_its_mean():
 
 
 def test_fields_that_drive_each_other():
-    """The wave equation as a system: no field has a linear term of its own."""
-    problem = Problem(domain=PERIOD, horizon=2.0, rhs=lambda u, v: (v, 4 * u.xx), initial=(jnp.sin, 0.0))
-    exact = (lambda t, x: np.cos(2 * t) * np.sin(x), lambda t, x: -2 * np.sin(2 * t) * np.sin(x))
-    assert error(solve(problem), *exact) < 2e-9
+    """The wave equation as a system: no field has a linear term of its own, and k = 0 has a Jordan block."""
+    problem = Problem(domain=PERIOD, horizon=2.0, rhs=lambda u, v: (v, 4 * u.xx), initial=(jnp.sin, 1.0))
+    exact = (lambda t, x: np.cos(2 * t) * np.sin(x) + t, lambda t, x: -2 * np.sin(2 * t) * np.sin(x) + 1)
+    assert error(solve(problem), *exact) < 1e-11
+
+
+def test_one_complex_field_or_two_real_ones():
+    domain, start = Interval(-np.pi, np.pi), lambda x: 2 / (2 - np.sqrt(2) * jnp.cos(x)) - 1
+    one = Problem(domain=domain, horizon=1.0, rhs=lambda u: 1j * u.xx + 1j * abs(u) ** 2 * u, initial=start)
+    two = Problem(
+        domain=domain,
+        horizon=1.0,
+        rhs=lambda u, v: (-v.xx - (u**2 + v**2) * v, u.xx + (u**2 + v**2) * u),
+        initial=(start, 0.0),
+    )
+    u, pair = solve(one).values["u"], solve(two).values
+    assert np.linalg.norm(u - (pair["u"] + 1j * pair["v"])) < 2e-9 * np.linalg.norm(u)
 
 
 def test_coefficients_that_depend_on_time_and_space():

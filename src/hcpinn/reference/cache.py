@@ -54,17 +54,8 @@ def load(key: str, problem_name: str) -> Reference | None:
     path = _path(key)
     try:
         with np.load(path, allow_pickle=False) as entry:
-            about = json.loads(str(entry["about"]))
-            return Reference(
-                problem_name=problem_name,
-                times=entry["times"],
-                coordinates=tuple(entry[f"coordinate_{n}"] for n in range(about["dimensions"])),
-                values={name: entry[f"values_{name}"] for name in about["fields"]},
-                error_estimate=float(about["error_estimate"]),
-                solver=str(about["solver"]),
-                notes=tuple(about["notes"]),
-                wall_s=float(about["wall_s"]),
-            )
+            facts = json.loads(str(entry["facts"]))
+            return Reference.from_plain({**facts, "problem_name": problem_name}, entry)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
@@ -79,23 +70,13 @@ def load(key: str, problem_name: str) -> Reference | None:
 def store(key: str, reference: Reference) -> None:
     """Keep a reference. A folder that cannot be written to is reported once and otherwise ignored."""
     path = _path(key)
-    about = {
-        "dimensions": len(reference.coordinates),
-        "fields": list(reference.values),
-        "error_estimate": reference.error_estimate,
-        "solver": reference.solver,
-        "notes": list(reference.notes),
-        "wall_s": reference.wall_s,
-    }
-    arrays = {"about": np.array(json.dumps(about)), "times": reference.times}
-    arrays |= {f"coordinate_{n}": c for n, c in enumerate(reference.coordinates)}
-    arrays |= {f"values_{name}": v for name, v in reference.values.items()}
+    facts, arrays = reference.to_plain()
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+            np.savez(file, allow_pickle=False, facts=np.array(json.dumps(facts)), **arrays)
         os.replace(temporary, path)
     except OSError as error:
         if temporary is not None:

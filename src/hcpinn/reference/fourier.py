@@ -143,8 +143,8 @@ class _Refinement:
                 if not allowed:
                     raise ReferenceError(
                         f"The Fourier reference of {self.problem.name} is not resolved: modes above "
-                        f"{2 * self.modes // 3} still hold {tail:.1e} of the solution. It may form a shock or "
-                        "a corner; add diffusion, or shorten the horizon."
+                        f"{2 * self.modes // 3} still hold {tail:.1e} of the solution. It may form a shock; "
+                        "add diffusion, or shorten the horizon."
                     )
                 self.modes = wider
             elif self._allowed(self.modes, 4 * self.steps):

@@ -23,7 +23,7 @@ from .part import Function
 class Fixed(eqx.Module):
     """What of a trial's jet does not depend on its parameters, at given points."""
 
-    coordinates: Float[Array, "points axes"]
+    coordinates: Float[Array, "*chunks points axes"]
     lift: Jet
     gate: Jet
     features: Jet | None
