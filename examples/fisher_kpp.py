@@ -15,7 +15,7 @@ import hcpinn as hc
 
 
 def front(t, x, D, r):
-    """The travelling wave, which starts with its foot near x = −0.3."""
+    """The travelling wave; at t = 0 it passes u = 1/4 at x = −0.3."""
     return (1 + np.exp(np.sqrt(r / (6 * D)) * (x + 0.3) - 5 * r * t / 6)) ** -2
 
 

@@ -354,13 +354,11 @@ COMPARED = make(reference=heat_reference(), rel_l2={"u": 0.5}, rel_l1={"u": 0.4}
 @pytest.mark.parametrize(
     ("solution", "kind"),
     [
-        (SOLUTION, "plot"),
-        (SOLUTION, "plot_slices"),
         (SOLUTION, "plot_history"),
         (COMPARED, "plot"),
         (COMPARED, "plot_slices"),
-        (make(SYSTEM), "plot"),
-        (make(WAVE), "plot_slices"),
+        (make(SYSTEM), "plot_slices"),
+        (make(WAVE), "plot"),
     ],
     ids=lambda case: case if isinstance(case, str) else "",
 )

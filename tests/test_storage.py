@@ -3,7 +3,9 @@
 import dataclasses
 import io
 import json
+import shutil
 import zipfile
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -58,14 +60,24 @@ def make(problem=PROBLEM, method=METHOD, **facts):
     return hc.Solution(**{**settings, **facts})
 
 
-@pytest.fixture
-def path(tmp_path):
-    return make().save(tmp_path / "solution.npz")
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A folder with saved solutions, as they should be."""
+    folder = tmp_path_factory.mktemp("saved")
+    make().save(folder / "solution.npz")
+    make(OWN).save(folder / "own.npz")
+    return folder
 
 
 @pytest.fixture
-def own_path(tmp_path):
-    return make(OWN).save(tmp_path / "own.npz")
+def path(saved, tmp_path):
+    """A saved solution, to open or to spoil."""
+    return Path(shutil.copy(saved / "solution.npz", tmp_path))
+
+
+@pytest.fixture
+def own_path(saved, tmp_path):
+    return Path(shutil.copy(saved / "own.npz", tmp_path))
 
 
 def test_every_fact_comes_back(path):

@@ -9,6 +9,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,11 @@ class Run:
     problem: Problem
     method: Method
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.seed, Integral) and self.seed >= 0):
+            raise MethodError(f"A seed must be a whole number from 0 on, but is {self.seed!r}.")
+        object.__setattr__(self, "seed", int(self.seed))
 
 
 def solve(
@@ -124,6 +130,8 @@ def solve_batch(
 def _references(runs: Sequence[Run], choice: Reference | bool) -> list[Reference | str]:
     """For each run its reference, or the reason why there is none."""
     if isinstance(choice, Reference):
+        for run in runs:
+            _check_reference(run.problem, choice)
         return [choice] * len(runs)
     if not choice:
         return ["No reference was asked for, so the error is not known."] * len(runs)
@@ -136,6 +144,20 @@ def _references(runs: Sequence[Run], choice: Reference | bool) -> list[Reference
             except ReferenceError as error:
                 known[key] = str(error)
     return [known[key] for key in keys]
+
+
+def _check_reference(problem: Problem, reference: Reference) -> None:
+    """Refuse a reference that cannot be of this problem."""
+    ends = [(0.0, float(problem.horizon)), *problem.domain.bounds]
+    grids = [reference.times, *reference.coordinates]
+    fits = len(grids) == len(ends) and all(
+        np.allclose([grid.min(), grid.max()], end) for grid, end in zip(grids, ends, strict=False)
+    )
+    if not fits or set(reference.values) != set(problem.fields):
+        raise FileError(
+            f"The reference given is not one of {problem.name}: it holds {', '.join(reference.values)} of "
+            f"{reference.problem_name}, and fields, domain or horizon differ."
+        )
 
 
 class _Training:
@@ -257,13 +279,20 @@ def _check_alike(runs: Sequence[Run]) -> None:
         raise MethodError("There are no runs to solve.")
     first = runs[0]
     for run in runs:
-        if not (isinstance(run.seed, int) and run.seed >= 0):
-            raise MethodError(f"A seed must be a whole number from 0 on, but is {run.seed!r}.")
-        if run.problem.rhs is not first.problem.rhs or run.problem.fields != first.problem.fields:
+        if run.problem.rhs is not first.problem.rhs:
             raise MethodError(
                 f"Runs that train together must share their equation, but {run.problem.name} and "
                 f"{first.problem.name} do not. Solve them one after the other."
             )
+        for what in ("components", "domain", "horizon"):
+            if getattr(run.problem, what) != getattr(first.problem, what):
+                raise MethodError(
+                    f"Runs that train together must have the same {what}: {getattr(run.problem, what)} and "
+                    f"{getattr(first.problem, what)} differ. Solve them one after the other."
+                )
+        kinds = [[type(b) for b in r.problem.boundaries] for r in (run, first)]
+        if kinds[0] != kinds[1]:
+            raise MethodError("Runs that train together must have the same kind of boundary along each axis.")
         for part in ("gate", "embedding", "network", "points", "sampler", "stages"):
             if getattr(run.method, part) != getattr(first.method, part):
                 raise MethodError(

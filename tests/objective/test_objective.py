@@ -1,5 +1,7 @@
 """The loss is the mean squared residual of the equation, and its gradient is its gradient."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +14,7 @@ from hcpinn.objective import Objective, chunk_size, residual, stack
 from hcpinn.trial import Trial
 
 
+@functools.cache
 def make(problem, *, chunk=1000, **parts):
     """An objective, and random parameters for it."""
     settings = {
@@ -26,6 +29,7 @@ def make(problem, *, chunk=1000, **parts):
     return objective, theta
 
 
+@functools.cache
 def points(problem, count, seed=0):
     return sampling.interior(problem, count, seed=seed)
 

@@ -82,3 +82,104 @@ def test_allen_cahn_from_data_with_a_kink_at_the_seam(gamma2, wave):
     other = elements(1e-3, gamma2, lambda x: x**2 * wave(np, x), reference.times, x)
     assert reference.error_estimate < 1e-9
     assert np.linalg.norm(reference.values["u"] - other) < 1e-9 * np.linalg.norm(other)
+
+
+def derivative(u, order, length):
+    """A derivative along the last axis, by the transform of samples."""
+    k = 2 * np.pi / length * np.fft.fftfreq(u.shape[-1], d=1 / u.shape[-1])
+    k = np.where(np.abs(k) == np.abs(k).max(), 0, k) if order % 2 else k
+    values = np.fft.ifft((1j * k) ** order * np.fft.fft(u))
+    return values if np.iscomplexobj(u) else values.real
+
+
+def method_of_lines(rate, initial, interval, horizon, samples, method, jacobian=None):
+    """Samples of a periodic solution at eleven times, integrated by SciPy: one array per field."""
+    x = np.linspace(*interval, samples, endpoint=False)
+    start = np.stack([np.broadcast_to(v, x.shape) for v in initial(np, x)])
+    result = scipy.integrate.solve_ivp(
+        lambda t, y: np.stack(rate(*y.reshape(start.shape))).ravel(),
+        (0, horizon),
+        start.ravel(),
+        method=method,
+        t_eval=np.linspace(0, horizon, 11),
+        **({} if jacobian is None else {"jac": jacobian}),
+        rtol=1e-9,
+        atol=1e-10,
+    )
+    return np.moveaxis(result.y.reshape(*start.shape, 11), -1, 1)
+
+
+CASES = {
+    "kuramoto-sivashinsky": {
+        "interval": (0.0, 32 * np.pi),
+        "horizon": 5.0,
+        "samples": 320,
+        "method": "Radau",
+        "rhs": lambda u: -u.xx - u.xxxx - u * u.x,
+        "rate": lambda d, u: (-d(u, 2) - d(u, 4) - u * d(u, 1),),
+        "initial": lambda np, x: (np.cos(x / 16) * (1 + np.sin((x - 1) / 16)),),
+    },
+    "cahn-hilliard": {
+        "interval": (-1.0, 1.0),
+        "horizon": 0.5,
+        "samples": 240,
+        "method": "Radau",
+        "rhs": lambda u: 1e-2 * (-u.xx - 1e-3 * u.xxxx + (u**3).xx),
+        "rate": lambda d, u: (1e-2 * (-d(u, 2) - 1e-3 * d(u, 4) + d(u**3, 2)),),
+        "jacobian": lambda d2, d4, u: 1e-2 * (-d2 - 1e-3 * d4 + d2 * (3 * u**2)),
+        "initial": lambda np, x: (-np.cos(2 * np.pi * x),),
+    },
+    "gray-scott": {
+        "interval": (-50.0, 50.0),
+        "horizon": 20.0,
+        "samples": 200,
+        "method": "Radau",
+        "rhs": lambda u, v: (u.xx + 0.02 * (1 - u) - u * v**2, 0.01 * v.xx - 0.0762 * v + u * v**2),
+        "rate": lambda d, u, v: (
+            d(u, 2) + 0.02 * (1 - u) - u * v**2,
+            0.01 * d(v, 2) - 0.0762 * v + u * v**2,
+        ),
+        "initial": lambda np, x: (
+            1 - np.sin(np.pi * (x - 50) / 100) ** 4 / 2,
+            np.sin(np.pi * (x - 50) / 100) ** 4 / 4,
+        ),
+    },
+    "schrodinger": {
+        "interval": (-np.pi, np.pi),
+        "horizon": 2.0,
+        "samples": 80,
+        "method": "DOP853",
+        "rhs": lambda u: 1j * u.xx + 1j * abs(u) ** 2 * u,
+        "rate": lambda d, u: (1j * d(u, 2) + 1j * np.abs(u) ** 2 * u,),
+        "initial": lambda np, x: (2 / (2 - 2**0.5 * np.cos(x)) - 1 + 0j,),
+    },
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_smooth_problems_of_the_paper(name):
+    case = CASES[name]
+    a, b = case["interval"]
+    problem = Problem(
+        domain=Interval(a, b),
+        horizon=case["horizon"],
+        rhs=case["rhs"],
+        initial=lambda x: case["initial"](jnp, x),
+    )
+    reference = solve_reference(problem, times=11, points=case["samples"] + 1, cache=False)
+    jacobian = None
+    if "jacobian" in case:  # by differences, the large fourth derivatives would leave it too rough
+        matrices = [derivative(np.eye(case["samples"]), n, b - a).T for n in (2, 4)]
+        jacobian = lambda t, u: case["jacobian"](*matrices, u)
+    others = method_of_lines(
+        lambda *u: case["rate"](lambda v, n: derivative(v, n, b - a), *u),
+        case["initial"],
+        case["interval"],
+        case["horizon"],
+        case["samples"],
+        case["method"],
+        jacobian,
+    )
+    assert reference.error_estimate < 2e-9
+    for values, other in zip(reference.values.values(), others, strict=True):
+        assert np.linalg.norm(values[:, :-1] - other) < 2e-7 * np.linalg.norm(other)

@@ -1,45 +1,14 @@
 """Fourier references in two and three dimensions agree with known solutions."""
 
-from dataclasses import dataclass
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hcpinn.problem import Periodic, Problem
-from hcpinn.reference import solve_reference
+from hcpinn.errors import ReferenceError
+from hcpinn.problem import Box, Dirichlet, Periodic, Problem
+from hcpinn.reference import fingerprint, solve_reference
 
-
-@dataclass(frozen=True)
-class Box:
-    """Stands in for a domain of several axes."""
-
-    lower: tuple[float, ...]
-    upper: tuple[float, ...]
-
-    @property
-    def axes(self):
-        return ("x", "y", "z")[: len(self.lower)]
-
-    @property
-    def lengths(self):
-        return tuple(b - a for a, b in zip(self.lower, self.upper, strict=True))
-
-
-def on_box(domain, **settings):
-    """A problem as declared, without the checks of a declaration, which know intervals only."""
-    problem = object.__new__(Problem)
-    known = {
-        "domain": domain,
-        "horizon": 1.0,
-        "boundary": Periodic(),
-        "parameters": {},
-        "name": "box",
-        **settings,
-    }
-    for name, value in known.items():
-        object.__setattr__(problem, name, value)
-    return problem
+PERIOD = (0, 2 * np.pi)
 
 
 def check(problem, exact, **settings):
@@ -55,8 +24,9 @@ def test_two_dimensions_with_unequal_sides():
         drift = np.sin(x - t) * np.cos(np.pi * (y + t / 2))
         return (np.exp(-0.1 * (1 + np.pi**2) * t) * drift,)
 
-    problem = on_box(
-        Box((0.0, -1.0), (2 * np.pi, 1.0)),
+    problem = Problem(
+        domain=Box(PERIOD, (-1, 1)),
+        horizon=1.0,
         rhs=lambda u: -u.x + 0.5 * u.y + 0.1 * u.laplacian,
         initial=lambda x, y: jnp.sin(x) * jnp.cos(jnp.pi * y),
     )
@@ -64,8 +34,9 @@ def test_two_dimensions_with_unequal_sides():
 
 
 def test_mixed_derivatives():
-    problem = on_box(
-        Box((0.0, 0.0), (2 * np.pi, 2 * np.pi)),
+    problem = Problem(
+        domain=Box(PERIOD, PERIOD),
+        horizon=1.0,
         rhs=lambda u: 0.1 * u.laplacian + 0.1 * u.xy,
         initial=lambda x, y: jnp.cos(x + 2 * y),
     )
@@ -78,8 +49,9 @@ def test_two_real_fields_in_three_dimensions():
         u = np.exp(-0.1 * t) * np.sin(x) + t * np.exp(-0.3 * t) * np.cos(x) * product
         return u, np.exp(-0.3 * t) * np.sin(x) * product
 
-    problem = on_box(
-        Box((0.0,) * 3, (2 * np.pi,) * 3),
+    problem = Problem(
+        domain=Box(PERIOD, PERIOD, PERIOD),
+        horizon=1.0,
         rhs=lambda u, v: (0.1 * u.laplacian + v.x, 0.1 * v.laplacian),
         initial=lambda x, y, z: (jnp.sin(x), jnp.sin(x) * jnp.sin(y) * jnp.sin(z)),
     )
@@ -94,9 +66,34 @@ def test_complex_plane_waves(dimensions):
     else:
         initial = lambda x, y, z: 0.5 * jnp.exp(1j * (x + 2 * y - z))
         exact = lambda t, x, y, z: (0.5 * np.exp(1j * (x + 2 * y - z - 0.6 * t + 0.25 * t)),)
-    problem = on_box(
-        Box((0.0,) * dimensions, (2 * np.pi,) * dimensions),
+    problem = Problem(
+        domain=Box(*[PERIOD] * dimensions),
+        horizon=1.0,
         rhs=lambda u: 0.1j * u.laplacian + 1j * abs(u) ** 2 * u,
         initial=initial,
     )
     check(problem, exact, points=9)
+
+
+def on_square(boundary):
+    return Problem(
+        domain=Box(PERIOD, PERIOD),
+        horizon=1.0,
+        boundary=boundary,
+        rhs=lambda u: u.laplacian,
+        initial=lambda x, y: jnp.sin(x) * jnp.sin(y),
+        name="square",
+    )
+
+
+def test_boxes_with_walls_have_no_reference_yet():
+    with pytest.raises(ReferenceError, match="Periodic along x, Dirichlet along y"):
+        solve_reference(on_square({"x": Periodic(), "y": Dirichlet(0.0)}), cache=False)
+
+
+def test_fingerprints_know_the_conditions_of_each_axis():
+    each = {"x": Periodic(), "y": Periodic()}
+    assert fingerprint(on_square(Periodic())) == fingerprint(on_square(each))
+    walls = [Dirichlet(0.0), Dirichlet(lambda t, x: 1e-3 * t * np.sin(x))]
+    prints = {fingerprint(on_square({"x": Periodic(), "y": wall})) for wall in walls}
+    assert len(prints | {fingerprint(on_square(Periodic()))}) == 3

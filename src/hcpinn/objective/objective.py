@@ -12,6 +12,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
+from ..jets import Jet
 from ..trial import Fixed, Trial, without_zeros
 from .residual import residual
 
@@ -104,10 +105,11 @@ def chunk_size(*, width: int, indices: int, itemsize: int, runs: int, platform: 
     return int(np.clip(2 ** int(np.log2(max(points, 1))), 256, 1 << 20))
 
 
-def stack(trees: Sequence[Any]) -> tuple[Any, Any]:
+def stack(runs: Sequence[Data]) -> tuple[Data, Any]:
     """Several runs' data as one tree, with the axes to map over: None for what all runs share."""
-    if len(trees) == 1:
-        return trees[0], jax.tree.map(lambda _: None, trees[0], is_leaf=lambda x: x is None)
+    if len(runs) == 1:
+        return runs[0], None
+    trees = _with_same_indices(runs)
 
     def same(*leaves: Any) -> bool:
         first = np.asarray(leaves[0])
@@ -116,3 +118,17 @@ def stack(trees: Sequence[Any]) -> tuple[Any, Any]:
     shared = jax.tree.map(same, *trees)
     stacked = jax.tree.map(lambda s, *leaves: leaves[0] if s else jnp.stack(leaves), shared, *trees)
     return stacked, jax.tree.map(lambda s: None if s else 0, shared)
+
+
+def _with_same_indices(runs: Sequence[Data]) -> list[Data]:
+    """The data with zeros for derivatives of lift or gate that vanish in some runs but not in others."""
+
+    def fill(jets: Sequence[Jet]) -> list[Jet]:
+        like = {index: value for jet in jets for index, value in jet.items()}
+        return [{i: jet[i] if i in jet else jnp.zeros_like(v) for i, v in like.items()} for jet in jets]
+
+    lifts, gates = fill([r.fixed.lift for r in runs]), fill([r.fixed.gate for r in runs])
+    return [
+        Data(Fixed(r.fixed.coordinates, lift, gate, r.fixed.features), r.share, r.parameters)
+        for r, lift, gate in zip(runs, lifts, gates, strict=True)
+    ]

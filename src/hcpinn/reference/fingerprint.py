@@ -26,14 +26,13 @@ the more digits count, the likelier it is that such a difference crosses a round
 
 def fingerprint(problem: Problem) -> str:
     """64 hexadecimal digits that stand for everything a solution of the problem depends on."""
-    boundary = problem.boundary if isinstance(problem.boundary, tuple | list) else (problem.boundary,)
     statement = {
         "version": _VERSION,
         "axes": problem.axes,
         "lower": [float(a).hex() for a in problem.domain.lower],
         "upper": [float(b).hex() for b in problem.domain.upper],
         "horizon": float(problem.horizon).hex(),
-        "boundary": [type(b).__name__ for b in boundary],
+        "boundary": [type(condition).__name__ for condition in problem.boundaries],
         "fields": problem.fields,
         "complex": [bool(c) for c in problem.complex_fields],
         "derivatives": problem.derivatives,
@@ -65,9 +64,12 @@ def _probes(problem: Problem) -> list[np.ndarray]:
             )
         ]
         probes += [np.asarray(v) for v in problem.initial_values(space)]
-        if isinstance(problem.boundary, Dirichlet):
-            times = jnp.asarray(problem.horizon * np.modf(number[:32] * np.sqrt(2.0))[0])
-            probes += [np.asarray(v) for side in problem.boundary_values(times) for v in side]
+        times = jnp.asarray(problem.horizon * np.modf(number * np.sqrt(7.0))[0])
+        for axis, condition in enumerate(problem.boundaries):
+            if isinstance(condition, Dirichlet):
+                across = [*space[:axis], *space[axis + 1 :]]
+                for side in problem.boundary_values(times, across, axis=axis):
+                    probes += [np.asarray(v) for v in side]
     return probes
 
 

@@ -26,6 +26,9 @@ GRADED_LEVELS = 12
 """Halvings of the first output interval where the data are rough, so that early steps are short."""
 
 
+_BATCH = 1 << 26
+"""Bytes of coefficients that are evaluated together: one large product is cheaper than many small ones."""
+
 _WORST_CONDITION = 1e6
 """Condition number up to which eigenvectors of a mode's matrix are used; it costs as many digits."""
 
@@ -184,7 +187,7 @@ class Galerkin:
             array[0] = start
         interval = float(times[1] - times[0])
         table = coefficients(self.linear, interval / steps)
-        sizes, tails = [], []
+        sizes, tails, pending = [], [], []
         for number in range(1, len(times)):
             if number == 1 and graded:
                 state = self._graded_start(state, interval, steps)
@@ -195,8 +198,12 @@ class Galerkin:
                 return values, np.inf
             sizes.append(np.linalg.norm(spectrum.reshape(len(spectrum), -1), axis=1))
             tails.append(np.linalg.norm(spectrum[:, self._high], axis=1))
-            for array, value in zip(values, evaluate(spectrum), strict=True):
-                array[number] = value
+            pending.append(spectrum)
+            if number == len(times) - 1 or len(pending) * spectrum.nbytes > _BATCH:
+                done = slice(number + 1 - len(pending), number + 1)
+                for array, batch in zip(values, evaluate(np.stack(pending)), strict=True):
+                    array[done] = batch
+                pending.clear()
         largest = np.maximum(np.max(sizes, axis=0), 1e-300)
         tail = float(np.max(np.max(tails, axis=0) / largest))
         grown = float(largest.max()) > _UNSTABLE_GROWTH * max(float(np.linalg.norm(initial)), 1e-300)
@@ -221,17 +228,17 @@ class Galerkin:
         return state
 
     def _evaluator(self, axes: list[np.ndarray]) -> Callable[[np.ndarray], list[np.ndarray]]:
-        """Coefficients ↦ values on the output grid, by direct sums along one axis after the other."""
+        """Coefficients at some times ↦ values on the output grid, by direct sums along each axis."""
         waves = []
         for a, x, k in zip(self.problem.domain.lower, axes, self.wavenumbers, strict=True):
             waves.append(np.exp(1j * np.outer(k.ravel(), x - a)))
         if self.half:
             waves[-1][1:] *= 2  # each kept mode k > 0 stands for −k as well; the real part adds it
 
-        def evaluate(spectrum: np.ndarray) -> list[np.ndarray]:
-            values = spectrum
+        def evaluate(spectra: np.ndarray) -> list[np.ndarray]:
+            values = np.moveaxis(spectra, 1, 0)
             for wave in waves:  # the summed axis is always the first one left, its values go last
-                values = np.tensordot(values, wave, axes=(1, 0))
+                values = np.tensordot(values, wave, axes=(2, 0))
             return [v if c else v.real for v, c in zip(values, self.problem.complex_fields, strict=True)]
 
         return evaluate

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import ReferenceError
 from ..precision import double
-from ..problem import Dirichlet, Periodic, Problem
+from ..problem import Periodic, Problem
 from .cache import entry_key, load, store
 from .chebyshev import solve_chebyshev
 from .fingerprint import fingerprint
@@ -76,7 +76,7 @@ def solve_reference(
 def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[np.ndarray]:
     dimensions = len(problem.space)
     if points is None:
-        points = _POINTS.get(dimensions, 2)
+        points = _POINTS[dimensions]
     counts = [points] * dimensions if isinstance(points, int) else list(points)
     if len(counts) != dimensions or min(counts) < 2:
         raise ReferenceError(
@@ -88,17 +88,16 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
 
 
 def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], Outcome]:
-    boundary = problem.boundary
-    parts = boundary if isinstance(boundary, tuple | list) else (boundary,)
-    dimensions = len(problem.space)
-    if all(isinstance(part, Periodic) for part in parts) and dimensions <= 3:
+    if all(isinstance(condition, Periodic) for condition in problem.boundaries):
         return solve_fourier
-    if isinstance(boundary, Dirichlet) and dimensions == 1:
+    if len(problem.space) == 1:
         return solve_chebyshev
+    kinds = ", ".join(
+        f"{type(c).__name__} along {a}" for a, c in zip(problem.space, problem.boundaries, strict=True)
+    )
     raise ReferenceError(
-        f"There is no reference solver for {problem.name}: its domain has {dimensions} space dimension(s), "
-        f"its boundary is {boundary!r}. References exist for periodic problems in 1 to 3 dimensions and for "
-        "Dirichlet problems on an interval."
+        f"There is no reference solver for {problem.name}: its boundary is {kinds}. References exist for "
+        "problems that are periodic along all axes, and for Dirichlet problems on an interval."
     )
 
 

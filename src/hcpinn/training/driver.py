@@ -26,6 +26,10 @@ _DIVERGED = 1e6
 """Growth of the loss over its first value that counts as divergence."""
 
 
+_IDLE = -np.inf
+"""Stands in the record of losses for a step that a stopped run did not take."""
+
+
 class Carry(eqx.Module):
     """The state of one run between steps."""
 
@@ -180,7 +184,7 @@ class _Program:
             return Carry(step.theta, step.state, best, best_loss, first, stop), step.loss
 
         def rest(carry: Carry) -> tuple[Carry, Array]:
-            return carry, jnp.full_like(carry.best_loss, jnp.nan)
+            return carry, jnp.full_like(carry.best_loss, _IDLE)
 
         return jax.lax.cond(carry.stop == 0, go, rest, carry)
 
@@ -190,11 +194,16 @@ def _outcomes(
 ) -> list[Trained]:
     losses = np.concatenate(position.losses)
     counts = [*position.stages, *([position.step] if stop is not None else [])]
-    names = tuple((s.label, n) for s, n in zip(stages, counts, strict=False))
+    ends = np.cumsum(counts)
     results = []
     for run in range(len(theta)):
+        taken = losses[:, run] != _IDLE
+        steps = tuple(
+            (stage.label, int(taken[end - count : end].sum()))
+            for stage, count, end in zip(stages, counts, ends, strict=False)
+        )
         own = Stop.from_code(int(codes[run])) if codes[run] else (stop or Stop.BUDGET)
-        history = History(losses[:, run], names)
+        history = History(losses[taken, run], tuple(item for item in steps if item[1]))
         results.append(Trained(theta[run], history, own, position.seconds))
     return results
 

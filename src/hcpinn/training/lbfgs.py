@@ -49,7 +49,7 @@ class LBFGS(Stage):
     """L-BFGS; each step is found by a line search, so there is no learning rate."""
 
     steps: int = 5_000
-    memory: int = 50
+    memory: int = 200
     """How many past steps shape the metric."""
     search: int = 25
     """How many trial points a line search may take."""
