@@ -287,8 +287,9 @@ def _check_alike(runs: Sequence[Run]) -> None:
         for what in ("components", "domain", "horizon"):
             if getattr(run.problem, what) != getattr(first.problem, what):
                 raise MethodError(
-                    f"Runs that train together must have the same {what}: {getattr(run.problem, what)} and "
-                    f"{getattr(first.problem, what)} differ. Solve them one after the other."
+                    f"Runs that train together must have the same {what}: {run.problem.name} has "
+                    f"{getattr(run.problem, what)}, {first.problem.name} has {getattr(first.problem, what)}. "
+                    "Solve them one after the other."
                 )
         kinds = [[type(b) for b in r.problem.boundaries] for r in (run, first)]
         if kinds[0] != kinds[1]:

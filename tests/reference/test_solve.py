@@ -18,8 +18,8 @@ def declare(**changes):
     settings = {
         "domain": Interval(0, 2 * np.pi),
         "horizon": 1.0,
-        "rhs": lambda u, v: (0.1 * u.xx - v, 0.1j * v.xx),
-        "initial": lambda x: (jnp.sin(x) + 0j, jnp.exp(1j * x)),
+        "rhs": lambda u: 0.1 * u.xx,
+        "initial": jnp.sin,
         "name": "small",
     }
     return Problem(**{**settings, **changes})
@@ -32,7 +32,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_values_lie_on_the_asked_grid_with_both_ends():
-    reference = solve_reference(declare(), times=5, points=17, cache=False)
+    problem = declare(
+        rhs=lambda u, v: (0.1 * u.xx - v, 0.1j * v.xx),
+        initial=lambda x: (jnp.sin(x), jnp.exp(1j * x)),
+    )
+    reference = solve_reference(problem, times=5, points=17, cache=False)
     np.testing.assert_array_equal(reference.times, np.linspace(0, 1, 5))
     np.testing.assert_array_equal(reference.coordinates[0], np.linspace(0, 2 * np.pi, 17))
     assert {name: v.shape for name, v in reference.values.items()} == {"u": (5, 17), "v": (5, 17)}
@@ -46,7 +50,7 @@ def test_values_lie_on_the_asked_grid_with_both_ends():
 def test_the_callers_precision_does_not_matter():
     with jax.enable_x64(False):
         reference = solve_reference(declare(), times=5, points=17, cache=False)
-    assert reference.values["u"].dtype == complex
+    assert reference.values["u"].dtype == np.float64
     assert reference.error_estimate < 1e-9
 
 
@@ -132,6 +136,7 @@ def test_settings_that_make_no_sense(settings, message):
 
 
 def test_a_tolerance_out_of_reach_is_noted_and_not_hidden():
-    reference = solve_reference(declare(), times=5, points=17, tolerance=1e-16, cache=False)
+    problem = declare(rhs=lambda u: 0.1 * u.xx - u**2)
+    reference = solve_reference(problem, times=5, points=17, tolerance=1e-16, cache=False)
     assert any("was not reached" in note for note in reference.notes)
     assert 1e-16 < reference.error_estimate < 1e-11

@@ -12,12 +12,15 @@ from ..errors import ReferenceError
 from ..problem import Index, Problem
 from .galerkin import Galerkin
 from .probes import slots
-from .projection import needed_modes, project, seam_notes
+from .projection import needed_modes, project, sample, seam_notes
 from .result import HOPELESS, Outcome, relative_change
 from .split import middle_slopes, split
 
-_FIRST_MODES = {1: (1024, 64), 2: (64, 12), 3: (24, 8)}
-"""Per dimension: modes of the first look at the initial data, and the fewest to compute with."""
+_LOOK_MODES = {1: 1024, 2: 96, 3: 32}
+_FEWEST_MODES = {1: 64, 2: 12, 3: 8}
+_PROJECTED_MODES = {1: 1024, 2: 32, 3: 8}
+"""By number of dimensions: modes of the first look at the initial data, the fewest to compute with, and
+the fewest to project on, from which smaller numbers are cut."""
 
 _MOST_MODES = {1: 4096, 2: 384, 3: 96}
 _MOST_STEPS, _MOST_WORK = 2e5, 1e9
@@ -37,19 +40,20 @@ class _Refinement:
         self.dimensions = len(problem.space)
         self.half = not any(problem.complex_fields)
         self.parts = split(problem)
-        first, fewest = _FIRST_MODES[self.dimensions]
-        self.projected = {first: project(problem, first, self.half)}
-        needed = needed_modes(self.projected[first], min(tolerance, 1e-8), self.half)
+        look = _LOOK_MODES[self.dimensions]
+        seen = sample(problem, look, self.half)
+        needed = needed_modes(seen, min(tolerance, 1e-8), self.half)
         self.graded = needed is None
-        self.modes = max(fewest, first // 8 if needed is None else needed + 4)
+        self.modes = max(_FEWEST_MODES[self.dimensions], look // 8 if needed is None else needed + 4)
         self.steps = 1
         self.notes = list(seam_notes(problem)) if self.graded else []
         if self.graded and not self.notes:
-            size = float(np.abs(self.projected[first][..., -1]).max())
+            size = float(np.abs(seen[..., -1]).max())
             self.notes.append(
                 f"The initial data are not smooth, or vary very fast: their Fourier coefficients are still "
-                f"{size:.1e} at mode {first}. The start is computed with graded steps."
+                f"{size:.1e} at mode {look}. The start is computed with graded steps."
             )
+        self.projected: dict[int, np.ndarray] = {}
         self.middle = self._middle()
         self.solvers: dict[int, Galerkin] = {}
         self.runs: dict[tuple[int, int], tuple[list[np.ndarray], float]] = {}
@@ -58,8 +62,8 @@ class _Refinement:
         """Coefficients of the initial data for K = modes, cut from a larger projection if there is one."""
         larger = [k for k in self.projected if k >= modes]
         if not larger:
-            self.projected[modes] = project(self.problem, modes, self.half)
-            larger = [modes]
+            larger = [max(modes, _PROJECTED_MODES[self.dimensions])]
+            self.projected[larger[0]] = project(self.problem, larger[0], self.half)
         values = self.projected[min(larger)]
         for axis in range(1, values.ndim):
             size = values.shape[axis]

@@ -16,6 +16,9 @@ from .nodes import chebyshev_points, differentiation_matrix
 _NODES = 12
 """Gauss nodes per panel. A panel holds at most one wavelength of the highest mode: error < 1e-18."""
 
+_FEWEST_PANELS = {1: 64, 2: 16, 3: 8}
+"""Panels per axis, by number of dimensions."""
+
 _PANEL_DEGREE = 12
 _TRUST = (1e-8, 1e-6, 1e-4)
 """Relative gaps of value, slope and second derivative that rounding cannot explain."""
@@ -38,7 +41,7 @@ def project(problem: Problem, modes: int, half: bool) -> np.ndarray:
     time the sum over panels is an FFT.
     """
     dimensions = len(problem.space)
-    panels = max(64 if dimensions == 1 else 16, modes + modes % 2)
+    panels = max(_FEWEST_PANELS[dimensions], modes + modes % 2)
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     places, weights = (nodes + 1) / 2, weights / 2
     axes = [
@@ -63,6 +66,18 @@ def project(problem: Problem, modes: int, half: bool) -> np.ndarray:
             values = transform(values, axis)
         blocks.append(values)
     return transform(np.concatenate(blocks, axis=1), 0)
+
+
+def sample(problem: Problem, modes: int, half: bool) -> np.ndarray:
+    """Roughly the Fourier coefficients of u(0, ·), from samples: enough to see how they decay."""
+    count = 2 * modes + 1
+    axes = [
+        a + length * np.arange(count) / count
+        for a, length in zip(problem.domain.lower, problem.domain.lengths, strict=True)
+    ]
+    values = _initial(problem, axes)
+    transform = np.fft.rfftn if half else np.fft.fftn
+    return transform(values, axes=range(1, values.ndim), norm="forward")
 
 
 def _initial(problem: Problem, axes: list[np.ndarray]) -> np.ndarray:

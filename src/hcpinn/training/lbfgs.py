@@ -124,11 +124,14 @@ def _remember(state: _State, found: Probe, step: Array, moved: Array) -> _State:
 
     memory = jax.lax.cond(kept, push, leave, None)
     filled = jnp.minimum(state.filled + kept, len(state.across))
-    cleared = [jnp.where(moved, item, 0.0) for item in memory]
+    steps, changes, across, within = (jnp.where(moved, item, 0.0) for item in memory)
     return _State(
         jnp.where(moved, found.value, state.value),
         jnp.where(moved, found.gradient, state.gradient),
-        *cleared,
+        steps,
+        changes,
+        across,
+        within,
         jnp.where(moved, filled, 0).astype(jnp.int32),
         jnp.where(moved, 0, state.failures + 1).astype(jnp.int32),
     )
