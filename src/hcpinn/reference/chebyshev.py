@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import ReferenceError
 from ..problem import Problem
 from .collocation import DEGREE, Collocation
-from .result import HOPELESS, Outcome, relative_change
+from .result import HOPELESS, ROUNDING, Outcome, relative_change
 
 _FIRST, _MOST = 8, 400
 """Numbers of elements."""
@@ -22,6 +22,7 @@ _LOOSE, _TIGHTEST = 1e-5, 1e-12
 def solve_chebyshev(problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float) -> Outcome:
     """Values per field, estimated relative error, a sentence on the method, and notes."""
     _check(problem)
+    target = max(tolerance, ROUNDING)
     solvers: dict[int, Collocation] = {}
     runs: dict[tuple[int, float], tuple[list[np.ndarray], float]] = {}
 
@@ -32,12 +33,12 @@ def solve_chebyshev(problem: Problem, times: np.ndarray, axes: list[np.ndarray],
             runs[elements, rtol] = solvers[elements].solve(times, axes[0], rtol)
         return runs[elements, rtol]
 
-    elements = _find_elements(problem, lambda n: solve(n, _LOOSE)[1], tolerance)
+    elements = _find_elements(problem, lambda n: solve(n, _LOOSE)[1], target)
     while True:
         wider = _wider(elements)
-        in_time, rtol = _settle(lambda r, n=elements: solve(n, r)[0], tolerance)
+        in_time, rtol = _settle(lambda r, n=elements: solve(n, r)[0], target)
         in_space = relative_change(solve(wider, 10 * rtol)[0], solve(elements, 10 * rtol)[0])
-        if in_space <= tolerance or in_time > tolerance or _wider(wider) > _MOST:
+        if in_space <= target or in_time > target or _wider(wider) > _MOST:
             break
         elements = wider
     estimate = in_time + in_space

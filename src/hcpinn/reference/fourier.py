@@ -13,7 +13,7 @@ from ..problem import Index, Problem
 from .galerkin import Galerkin
 from .probes import slots
 from .projection import needed_modes, project, sample, seam_notes
-from .result import HOPELESS, Outcome, relative_change
+from .result import HOPELESS, ROUNDING, Outcome, relative_change
 from .split import middle_slopes, split
 
 _LOOK_MODES = {1: 1024, 2: 96, 3: 32}
@@ -37,6 +37,7 @@ class _Refinement:
 
     def __init__(self, problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float):
         self.problem, self.times, self.axes, self.tolerance = problem, times, axes, tolerance
+        self.target = max(tolerance, ROUNDING)
         self.dimensions = len(problem.space)
         self.half = not any(problem.complex_fields)
         self.parts = split(problem)
@@ -106,7 +107,7 @@ class _Refinement:
         while True:
             wider = self._wider()
             in_space = self._change_in_space(wider)
-            if in_space <= self.tolerance or not self._allowed(wider, 2 * self.steps):
+            if in_space <= self.target or not self._allowed(wider, 2 * self.steps):
                 break
             self.modes = wider
             in_time = self._refine_steps()
@@ -139,10 +140,10 @@ class _Refinement:
             tail = self._solve(self.modes, self.steps)[1]
             if math.isfinite(tail):
                 # The spectrum of a smooth solution falls off like e^{−ak}; aim below the tolerance.
-                factor = math.log(self.tolerance / 10) / math.log(max(min(tail, 0.5), 1e-300))
+                factor = math.log(self.target / 10) / math.log(max(min(tail, 0.5), 1e-300))
                 wider = self._wider(factor=min(max(factor, 1.25), 4.0))
                 allowed = self._allowed(wider, 2 * self.steps)
-                if tail <= self.tolerance or (tail < HOPELESS and not allowed):
+                if tail <= self.target or (tail < HOPELESS and not allowed):
                     return
                 if not allowed:
                     raise ReferenceError(
@@ -170,9 +171,9 @@ class _Refinement:
         """
         change = self._change_in_time()
         error = change
-        while error > self.tolerance:
+        while error > self.target:
             # With the fourth order, this many doublings; the next round corrects a wrong guess.
-            wanted = math.log2(change / 7 / self.tolerance) / 4 if math.isfinite(change) else 2
+            wanted = math.log2(change / 7 / self.target) / 4 if math.isfinite(change) else 2
             factor = 2 ** min(max(math.ceil(wanted), 1), 4)
             if not self._allowed(self.modes, 2 * factor * self.steps):
                 break

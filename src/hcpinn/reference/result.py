@@ -11,6 +11,9 @@ import numpy as np
 HOPELESS = 1e-3
 """Relative error above which a result is no reference at all."""
 
+ROUNDING = 1e-13
+"""Relative error below which refining any further only shuffles rounding errors."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Reference:
