@@ -357,8 +357,7 @@ COMPARED = make(reference=heat_reference(), rel_l2={"u": 0.5}, rel_l1={"u": 0.4}
         (SOLUTION, "plot_history"),
         (COMPARED, "plot"),
         (COMPARED, "plot_slices"),
-        (make(SYSTEM), "plot_slices"),
-        (make(WAVE), "plot"),
+        (make(WAVE), "plot_slices"),
     ],
     ids=lambda case: case if isinstance(case, str) else "",
 )

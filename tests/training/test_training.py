@@ -1,6 +1,7 @@
 """Training does what its optimisers promise, and ends with the best parameters and a reason."""
 
 import dataclasses
+import functools
 import threading
 
 import jax
@@ -26,7 +27,7 @@ LINEAR = hc.CustomNetwork(lambda key, i, o: jnp.zeros((i, o)), lambda weights, f
 
 
 class Start:
-    """Runs that are ready to train."""
+    """Runs that are ready to train; `start_of` keeps them from test to test."""
 
     def __init__(self, problem=DECAY, *, seeds=(0,), lift=hc.Decay(0.3), network=hc.MLP(6, 1)):
         self.trial = Trial(
@@ -55,6 +56,9 @@ class Start:
         return float(jax.jit(self.objective.loss)(jnp.asarray(theta), self.first))
 
 
+start_of = functools.cache(Start)
+
+
 def finite(history):
     """The losses that are numbers."""
     return history.loss[np.isfinite(history.loss)]
@@ -69,7 +73,7 @@ def assert_never_up(history):
 
 
 def test_adam_takes_the_steps_of_the_textbook():
-    start = Start()
+    start = start_of()
     [trained] = start.train(hc.Adam(steps=6, rate=3e-2, precision="float64"))
     gradient = jax.jit(jax.value_and_grad(start.objective.loss))
     theta, mean, square, losses, places = start.theta[0], 0.0, 0.0, [], []
@@ -87,7 +91,7 @@ def test_adam_takes_the_steps_of_the_textbook():
 
 
 def test_lbfgs_finds_the_least_squares_solution_of_a_quadratic_loss_and_never_goes_up():
-    start = Start(HEAT, network=LINEAR)
+    start = start_of(HEAT, network=LINEAR)
     residuals = jax.jit(lambda p: start.objective.residuals(p, start.first).reshape(-1))
     zero = jnp.zeros(start.objective.size)
     matrix, offset = np.asarray(jax.jacobian(residuals)(zero)), np.asarray(residuals(zero))
@@ -102,7 +106,7 @@ def test_lbfgs_finds_the_least_squares_solution_of_a_quadratic_loss_and_never_go
 def test_lbfgs_reaches_machine_precision_where_the_solution_is_within_reach():
     # With no decay the lift is u₀, and u₀ t is all that is missing: one weight on cos πx.
     problem = declare(rhs=lambda u, x: np.cos(np.pi * x))
-    start = Start(problem, lift=hc.Decay(0.0), network=LINEAR)
+    start = start_of(problem, lift=hc.Decay(0.0), network=LINEAR)
     [trained] = start.train(hc.LBFGS(steps=60))
     assert start.loss(trained.theta) < 1e-28
     solved = np.asarray(start.trial(start.objective.unravel(jnp.asarray(trained.theta)), jnp.asarray([[0.7, 0.2]])))
@@ -110,7 +114,7 @@ def test_lbfgs_reaches_machine_precision_where_the_solution_is_within_reach():
 
 
 def test_float32_steps_are_followed_by_float64_steps():
-    start = Start()
+    start = start_of()
     [trained] = start.train(hc.Adam(steps=20, rate=1e-2), hc.LBFGS(steps=20))
     single, double = trained.history.loss[:20], trained.history.loss[20:]
     assert trained.history.stages == (("Adam", 20), ("L-BFGS", 20))
@@ -128,7 +132,7 @@ def test_float32_steps_are_followed_by_float64_steps():
 
 def test_a_vanishing_gradient_ends_training_after_the_steps_it_took():
     constant = declare(rhs=lambda u: 0.1 * u.xx, initial=lambda x: 1.0 + 0 * x)
-    [trained] = Start(constant, lift=hc.Decay(0.0), network=LINEAR).train(hc.LBFGS(steps=500))
+    [trained] = start_of(constant, lift=hc.Decay(0.0), network=LINEAR).train(hc.LBFGS(steps=500))
     assert trained.stop is Stop.FLAT
     assert trained.history.stages == (("L-BFGS", 1),)
     np.testing.assert_array_equal(trained.history.loss, [0.0])
@@ -139,7 +143,7 @@ ROOT = declare(rhs=lambda u: np.sqrt(u), initial=lambda x: 2 + jnp.cos(jnp.pi * 
 
 
 def test_a_loss_that_becomes_nan_keeps_the_best_parameters_and_ends_all_stages():
-    start = Start(ROOT)
+    start = start_of(ROOT)
     wild = hc.Adam(steps=10, rate=1e3, precision="float64")
     [trained] = start.train(wild, hc.LBFGS(steps=10))
     assert trained.stop is Stop.NOT_FINITE
@@ -150,14 +154,14 @@ def test_a_loss_that_becomes_nan_keeps_the_best_parameters_and_ends_all_stages()
 
 
 def test_a_loss_that_is_nan_from_the_start_leaves_the_parameters_alone():
-    start = Start(declare(rhs=lambda u: np.sqrt(u - 100)))
+    start = start_of(declare(rhs=lambda u: np.sqrt(u - 100)))
     [trained] = start.train(hc.Adam(steps=10, precision="float64"))
     assert trained.stop is Stop.NOT_FINITE
     np.testing.assert_array_equal(trained.theta, start.theta[0])
 
 
 def test_lbfgs_does_not_walk_into_nan():
-    start = Start(ROOT)
+    start = start_of(ROOT)
     [trained] = start.train(hc.LBFGS(steps=20))
     assert np.isfinite(trained.theta).all()
     assert start.loss(trained.theta) < start.loss(start.theta[0])
@@ -165,7 +169,7 @@ def test_lbfgs_does_not_walk_into_nan():
 
 
 def test_divergence_keeps_the_best_parameters_and_says_so():
-    start = Start(declare(rhs=lambda u: u**3))
+    start = start_of(declare(rhs=lambda u: u**3))
     [trained] = start.train(hc.Adam(steps=50, rate=1e3, precision="float64"))
     assert trained.stop is Stop.DIVERGED
     assert trained.stop.failed
@@ -175,7 +179,7 @@ def test_divergence_keeps_the_best_parameters_and_says_so():
 
 
 def test_the_time_budget_ends_training_and_keeps_the_best():
-    start = Start()
+    start = start_of()
     [trained] = start.train(hc.Adam(steps=100_000, precision="float64"), hc.LBFGS(), max_seconds=0.0)
     assert trained.stop is Stop.TIME
     assert not trained.stop.failed
@@ -238,8 +242,8 @@ def test_runs_with_other_seeds_lifts_and_parameters_train_together_as_they_do_al
 
 
 def test_line_searches_of_runs_that_train_together_do_not_disturb_each_other():
-    _, second = Start(seeds=(0, 3)).train(hc.LBFGS(steps=8))
-    assert_alike([second], Start(seeds=(3,)).train(hc.LBFGS(steps=8)))
+    _, second = start_of(seeds=(0, 3)).train(hc.LBFGS(steps=8))
+    assert_alike([second], start_of(seeds=(3,)).train(hc.LBFGS(steps=8)))
 
 
 def test_a_run_that_breaks_down_leaves_the_others_alone():
@@ -322,7 +326,7 @@ def test_the_same_seed_gives_the_same_bits_in_any_thread():
 
 def test_another_seed_which_may_be_an_integer_of_numpy_gives_other_bits():
     other = hc.solve(DECAY, method(), seed=np.int64(6), reference=False)
-    first = Start()
+    first = start_of()
     assert type(other.seed) is int
     assert other.theta.shape == first.theta[0].shape
     assert (other.theta != first.theta[0]).all()
