@@ -1,6 +1,6 @@
 """Peak memory of a training step (loss and gradient) at many points: AC-1, 7 × 32, 10 Fourier modes.
 
-    python benchmarks/memory.py [--points 1000000] [--precision float64]
+python benchmarks/memory.py [--points 1000000] [--precision float64]
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def main() -> None:
     options = parser.parse_args()
     steps = hcpinn_jets.make(options.points, 2, options.precision)
     loss = steps(1)
-    print(f"{options.points:,} points, {options.precision}: loss {loss:.6g}, peak memory {peak_gib():.2f} GiB")
+    print(
+        f"{options.points:,} points, {options.precision}: loss {loss:.6g}, peak memory {peak_gib():.2f} GiB"
+    )
 
 
 if __name__ == "__main__":

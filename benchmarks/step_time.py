@@ -111,9 +111,8 @@ def measure(points: int, order: int, precision: str, rounds: int, names: list[st
 
 def show(rows: list[dict]) -> None:
     ours = {r["order"]: r["ms_per_step"] for r in rows if r["contestant"] == "hcpinn"}
-    print(
-        f"{'contestant':28s}{'order':>6s}{'ms/step':>10s}{'min':>9s}{'max':>9s}{'over ours':>11s}{'first call':>12s}"
-    )
+    heads = f"{'ms/step':>10s}{'min':>9s}{'max':>9s}{'over ours':>11s}{'first call':>12s}"
+    print(f"{'contestant':28s}{'order':>6s}{heads}")
     for r in rows:
         ratio = r["ms_per_step"] / ours[r["order"]] if r["order"] in ours else float("nan")
         times = f"{r['ms_per_step']:10.3f}{r['fastest_ms']:9.3f}{r['slowest_ms']:9.3f}"

@@ -21,7 +21,11 @@ RESULTS = {"summary.json", "solution.npz", "fields.png", "slices.png", "history.
 def hcpinn(*arguments):
     """Exit code, output and errors of a command."""
     out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         patch.setattr(sys, "argv", ["hcpinn", *map(str, arguments)])
         with pytest.raises(SystemExit) as end:
             main()

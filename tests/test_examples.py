@@ -36,8 +36,8 @@ EXAMPLES = {"burgers": SMALL, "fisher_kpp": dataclasses.replace(SMALL, embedding
 
 
 @pytest.fixture
-def rough_reference(monkeypatch):
-    """References that are good to a few digits, which is enough here and takes less time."""
+def little_effort(monkeypatch):
+    """References that are good to a few digits, and programs that are compiled for a short life."""
     solve_reference = hc.solve_reference
 
     def rough(problem, **grid):
@@ -45,6 +45,9 @@ def rough_reference(monkeypatch):
 
     monkeypatch.setattr(hc, "solve_reference", rough)
     monkeypatch.setattr("hcpinn.solving.solve_reference", rough)
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
 
 
 def load_example(name):
@@ -59,7 +62,7 @@ def relative(values, exact):
 
 
 @pytest.fixture(params=EXAMPLES)
-def solved(request, rough_reference, tmp_path, capsys):
+def solved(request, little_effort, tmp_path, capsys):
     example = load_example(request.param)
     solution = example.main(EXAMPLES[request.param], tmp_path)
     return example, solution, tmp_path, capsys.readouterr().out
@@ -112,8 +115,8 @@ def known():
 
 
 @pytest.fixture
-def small_budgets(monkeypatch, rough_reference, known):
-    """Let the programs of a page train for a moment only, and compile with little effort."""
+def small_budgets(monkeypatch, little_effort, known):
+    """Let the programs of a page train for a moment only."""
     solve, solve_batch = hc.solve, hc.solve_batch
 
     def short_solve(problem, method=None, **options):
@@ -134,9 +137,6 @@ def small_budgets(monkeypatch, rough_reference, known):
 
     monkeypatch.setattr(hc, "solve", short_solve)
     monkeypatch.setattr(hc, "solve_batch", short_solve_batch)
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @pytest.mark.parametrize("page", PAGES)

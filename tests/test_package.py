@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from declarations import declare
 
 import hcpinn as hc
+from declarations import declare
 
 SOURCE = Path(hc.__file__).parent
 
@@ -26,7 +26,9 @@ def run(script):
 
 def test_importing_loads_none_of_the_heavy_packages():
     loaded = run("import sys, hcpinn; print(*{m.partition('.')[0] for m in sys.modules})")
-    assert not {"jax", "jaxlib", "numpy", "scipy", "matplotlib", "equinox", "optax", "rich", "typer"} & set(loaded)
+    assert not {"jax", "jaxlib", "numpy", "scipy", "matplotlib", "equinox", "optax", "rich", "typer"} & set(
+        loaded
+    )
 
 
 def test_the_command_line_waits_with_heavy_packages_until_it_needs_them():
@@ -85,7 +87,11 @@ def test_everything_a_method_or_problem_is_made_of_is_public():
     for room in (trial, training, problem, method):
         for name in room.__all__:
             thing = getattr(room, name)
-            if isinstance(thing, type) and issubclass(thing, parts) and not getattr(thing, "__abstractmethods__", ()):
+            if (
+                isinstance(thing, type)
+                and issubclass(thing, parts)
+                and not getattr(thing, "__abstractmethods__", ())
+            ):
                 assert name in hc.__all__, f"{name} can be used in a Method but is not public"
 
 

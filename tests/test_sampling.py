@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from declarations import declare
 
 import hcpinn as hc
+from declarations import declare
 from hcpinn import sampling
 from hcpinn.errors import UnknownNameError
 
@@ -61,7 +61,11 @@ def test_seed_and_purpose_decide_the_points(sampler):
 
 def test_named_streams_are_uncorrelated():
     streams = np.stack(
-        [sampling.generator(seed, name).standard_normal(4000) for seed in (0, 1) for name in ("network", "interior", "check")]
+        [
+            sampling.generator(seed, name).standard_normal(4000)
+            for seed in (0, 1)
+            for name in ("network", "interior", "check")
+        ]
     )
     correlation = np.corrcoef(streams) - np.eye(len(streams))
     assert np.abs(correlation).max() < 0.08

@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from declarations import declare
 from jax.flatten_util import ravel_pytree
 
 import hcpinn as hc
+from declarations import declare
 from hcpinn.errors import FileError, HcpinnError
 from hcpinn.files import read_archive, write_archive
 from hcpinn.precision import double
@@ -24,7 +24,11 @@ from hcpinn.training import History, Stop
 PROBLEM = hc.find_problem("allen-cahn-2").with_parameters(gamma2=3.0)
 OWN = declare(name="my equation", rhs=lambda u, k: k * u.xx, parameters={"k": 0.1})
 METHOD = hc.Method(
-    name="mine", embedding=hc.Fourier(2), network=hc.MLP(8, 2), points=128, stages=(hc.Adam(steps=5), hc.LBFGS(steps=2))
+    name="mine",
+    embedding=hc.Fourier(2),
+    network=hc.MLP(8, 2),
+    points=128,
+    stages=(hc.Adam(steps=5), hc.LBFGS(steps=2)),
 )
 T, X = np.meshgrid(np.linspace(0, 1, 5), np.linspace(-1, 1, 7), indexing="ij")
 
@@ -39,7 +43,9 @@ def make(problem=PROBLEM, method=METHOD, **facts):
         "method": method,
         "seed": 7,
         "theta": 0.5 * np.random.default_rng(0).standard_normal(size),
-        "history": History(np.array([1.0, 0.3, 0.1, np.nan, 1e-20, 0.1, 1 / 3]), (("Adam", 5), ("L-BFGS", 2))),
+        "history": History(
+            np.array([1.0, 0.3, 0.1, np.nan, 1e-20, 0.1, 1 / 3]), (("Adam", 5), ("L-BFGS", 2))
+        ),
         "stop": Stop.PRECISION,
         "seconds": 12.125,
         "provenance": Provenance("cpu: a processor", {"hcpinn": "0.1.0", "jax": "0.10"}),
@@ -112,7 +118,9 @@ def test_values_and_derivatives_come_back_bit_for_bit(path):
 
 
 def test_what_is_unknown_stays_unknown(tmp_path):
-    bare = make(reference=None, rel_l2=None, rel_l1=None, verdict=hc.Verdict("suspect", None, ("Nobody looked.",)))
+    bare = make(
+        reference=None, rel_l2=None, rel_l1=None, verdict=hc.Verdict("suspect", None, ("Nobody looked.",))
+    )
     after = hc.load(bare.save(tmp_path / "bare.npz"))
     assert after.reference is None
     assert after.rel_l2 is None
@@ -163,7 +171,9 @@ def test_another_problem_is_refused(own_path, changes):
 
 
 def test_a_method_of_ones_own_has_to_be_given_again(tmp_path):
-    own = dataclasses.replace(METHOD, lift=hc.CustomLift(lambda t, x: x**2 * jnp.sin(2 * jnp.pi * x) * (1 - t)))
+    own = dataclasses.replace(
+        METHOD, lift=hc.CustomLift(lambda t, x: x**2 * jnp.sin(2 * jnp.pi * x) * (1 - t))
+    )
     before = make(method=own)
     path = before.save(tmp_path / "a.npz")
     with pytest.raises(HcpinnError, match=r"'CustomLift', which is code.*load\(path, method=…\)"):
@@ -183,7 +193,12 @@ def test_another_lift_of_ones_own_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "change",
-    [{"network": hc.MLP(9, 2)}, {"network": hc.MLP(8, 3)}, {"embedding": hc.Fourier(3)}, {"lift": hc.Decay(2.0)}],
+    [
+        {"network": hc.MLP(9, 2)},
+        {"network": hc.MLP(8, 3)},
+        {"embedding": hc.Fourier(3)},
+        {"lift": hc.Decay(2.0)},
+    ],
     ids=["width", "depth", "embedding", "lift"],
 )
 def test_a_method_that_does_not_fit_the_file_is_refused(path, change):
@@ -217,18 +232,34 @@ def rewritten(path, *, version=1, header=lambda h: h, arrays=lambda a: a):
     """The file written anew with changes."""
     old_header, old_arrays = read_archive(path, kind="solution", version=1)
     plain = {k: v for k, v in old_header.items() if k not in ("kind", "version")}
-    return write_archive(path, kind="solution", version=version, header=header(plain), arrays=arrays(old_arrays))
+    return write_archive(
+        path, kind="solution", version=version, header=header(plain), arrays=arrays(old_arrays)
+    )
 
 
 def test_a_newer_version_says_to_update(path):
     rewritten(path, version=2)
-    with pytest.raises(FileError, match=r"version 2 of the solution format; .* up to version 1\. Update hcpinn"):
+    with pytest.raises(
+        FileError, match=r"version 2 of the solution format; .* up to version 1\. Update hcpinn"
+    ):
         hc.load(path)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["problem", "method", "seed", "stages", "stop", "seconds", "device", "versions", "verdict", "rel_l2", "reference"],
+    [
+        "problem",
+        "method",
+        "seed",
+        "stages",
+        "stop",
+        "seconds",
+        "device",
+        "versions",
+        "verdict",
+        "rel_l2",
+        "reference",
+    ],
 )
 def test_a_file_that_lacks_a_fact_is_refused(path, name):
     rewritten(path, header=lambda h: {k: v for k, v in h.items() if k != name})

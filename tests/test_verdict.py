@@ -51,7 +51,9 @@ def test_the_worst_field_counts():
     assert not verdict(errors={**errors, "v": 3e-2}).converged
 
 
-@pytest.mark.parametrize(("error", "converged"), [(0.0, True), (1e-2, True), (1.001e-2, False), (np.inf, False)])
+@pytest.mark.parametrize(
+    ("error", "converged"), [(0.0, True), (1e-2, True), (1.001e-2, False), (np.inf, False)]
+)
 def test_the_accuracy_asked_for_is_the_border(error, converged):
     assert verdict(errors={"u": error}).converged is converged
 
@@ -73,7 +75,11 @@ def test_too_large_an_error_says_what_to_do():
 @pytest.mark.parametrize("residual", [0.0, 1e-12, 1e-3])
 def test_without_a_reference_nothing_is_converged_however_small_the_residual(stop, residual):
     blind = verdict(
-        stop=stop, errors=None, reference="nobody computed one", residual_trained=residual, residual_fresh=residual
+        stop=stop,
+        errors=None,
+        reference="nobody computed one",
+        residual_trained=residual,
+        residual_fresh=residual,
     )
     assert not blind.converged
     assert blind.error is None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .errors import FileError
 from .files import write_bytes
 
 if TYPE_CHECKING:
@@ -105,7 +106,10 @@ def history_figure(solution: Solution) -> Figure:
     loss = solution.history.loss
     figure, axes = _subplots(1, 1, (7.0, 3.6))
     axis = axes[0][0]
-    axis.semilogy(np.arange(1, len(loss) + 1), loss, color=_BLUE, linewidth=0.9)
+    drawn = np.where(np.isfinite(loss) & (loss > 0), loss, np.nan)
+    axis.plot(np.arange(1, len(loss) + 1), drawn, color=_BLUE, linewidth=0.9)
+    if np.isfinite(drawn).any():
+        axis.set_yscale("log")
     start = 0
     top = axis.get_ylim()[1]
     for name, count in solution.history.stages:
@@ -147,8 +151,12 @@ def finish(figure: Figure, path: str | Path | None) -> Figure | Path:
     import matplotlib.pyplot as plt
 
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=Path(path).suffix.lstrip(".") or "png")
-    plt.close(figure)
+    try:
+        figure.savefig(buffer, format=Path(path).suffix.lstrip(".") or "png")
+    except ValueError as error:
+        raise FileError(f"Cannot draw {path}: {error}.") from error
+    finally:
+        plt.close(figure)
     return write_bytes(path, buffer.getvalue())
 
 

@@ -11,6 +11,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -54,13 +55,15 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
             os.fsync(stream.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
+        temporary = None
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         raise FileError(
             f"Cannot write {target}: {error.strerror or error}. Whatever was there before is untouched. "
             "Free some space or choose another folder."
         ) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
     return target
 
 
@@ -95,7 +98,15 @@ def read_archive(
         raise FileError(f"There is no file {source}.") from error
     except OSError as error:
         raise FileError(f"Cannot read {source}: {error.strerror or error}.") from error
-    except (zipfile.BadZipFile, EOFError, KeyError, ValueError, NotImplementedError, RuntimeError) as error:
+    except (
+        zipfile.BadZipFile,
+        EOFError,
+        KeyError,
+        ValueError,
+        NotImplementedError,
+        RuntimeError,
+        zlib.error,
+    ) as error:
         raise FileError(
             f"{source} cannot be read as an hcpinn {kind}: it is cut short, damaged, or of another program "
             f"({error})."

@@ -77,22 +77,19 @@ class Solution:
             template = self.trial.init(jax.random.key(0))
             return ravel_pytree(template)[1](jnp.asarray(self.theta))
 
-    def __call__(self, t: Any, x: Any, *others: Any) -> Any:
+    def __call__(self, *coordinates: Any) -> Any:
         """u at t, x, …: NumPy arrays, or traced ones inside JAX transformations."""
-        return self.derivative("", t, x, *others)
+        return self.derivative("", *coordinates)
 
-    def derivative(self, name: str, t: Any, x: Any, *others: Any) -> Any:
+    def derivative(self, name: str, *coordinates: Any) -> Any:
         """A derivative by name: "x", "xx", "t", "tx", or "" for the value itself."""
         index = self._index(name)
-        given = (t, x, *others)
-        if len(given) != len(self.problem.axes):
-            raise ProblemError(
-                f"{self.problem.name} has the coordinates {', '.join(self.problem.axes)}, but {len(given)} "
-                "were given."
-            )
+        given = self._all_given(coordinates)
         if any(isinstance(value, Tracer) for value in given):
             shape, points = _points([jnp.asarray(v) for v in given], jnp)
-            return self._fields(self._evaluate(points, index), shape)
+            # Inside the caller's program the caller's precision holds.
+            network = jax.tree.map(lambda a: jnp.asarray(np.asarray(a, points.dtype)), self.network)
+            return self._fields(self._evaluate(points, index, network), shape)
         with double():
             shape, points = _points([_real(v) for v in given], np)
             parts = [
@@ -108,14 +105,15 @@ class Solution:
 
     def on_grid(self, times: Any, *axes: Any) -> dict[str, np.ndarray]:
         """Values on the grid of all given times and positions: field → array (times, x, …)."""
-        mesh = np.meshgrid(*(np.asarray(a, float) for a in (times, *axes)), indexing="ij")
+        mesh = np.meshgrid(*(_real(a) for a in self._all_given((times, *axes))), indexing="ij")
         values = self(*mesh)
         return dict(zip(self.problem.fields, values if isinstance(values, tuple) else (values,), strict=True))
 
-    def residual(self, t: Any, x: Any, *others: Any) -> Any:
+    def residual(self, *coordinates: Any) -> Any:
         """uₜ − F at t, x, …: zero where the equation holds."""
+        given = self._all_given(coordinates)
         with double():
-            shape, points = _points([_real(v) for v in (t, x, *others)], np)
+            shape, points = _points([_real(v) for v in given], np)
             parts = [
                 np.asarray(self._compiled_residual(jnp.asarray(points[i : i + _BATCH])))
                 for i in range(0, max(len(points), 1), _BATCH)
@@ -126,22 +124,21 @@ class Solution:
         """The facts about this solution as plain data."""
         from .method import to_dict
 
+        finite = self.history.loss[np.isfinite(self.history.loss)]
         return {
             "problem": self.problem.name,
             "parameters": dict(self.problem.parameters),
             "method": self.method.name,
             "method_settings": to_dict(self.method),
             "seed": self.seed,
-            "rel_l2": None if self.rel_l2 is None else dict(self.rel_l2),
-            "rel_l1": None if self.rel_l1 is None else dict(self.rel_l1),
+            "rel_l2": None if self.rel_l2 is None else {k: _number(v) for k, v in self.rel_l2.items()},
+            "rel_l1": None if self.rel_l1 is None else {k: _number(v) for k, v in self.rel_l1.items()},
             "verdict": self.verdict.status,
-            "verdict_error": self.verdict.error,
+            "verdict_error": _number(self.verdict.error),
             "verdict_reasons": list(self.verdict.reasons),
             "stop_reason": self.stop.value,
             "steps": sum(count for _, count in self.history.stages),
-            "final_loss": float(np.nanmin(self.history.loss))
-            if np.isfinite(self.history.loss).any()
-            else None,
+            "final_loss": _number(finite.min() if finite.size else None),
             "parameters_trained": int(self.theta.size),
             "wall_s": round(self.seconds, 3),
             "reference": None
@@ -202,15 +199,24 @@ class Solution:
             )
         return tuple(name.count(axis) for axis in axes)
 
-    def _evaluate(self, points: Any, index: Index) -> Any:
+    def _all_given(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
+        axes = self.problem.axes
+        if len(coordinates) != len(axes):
+            raise ProblemError(
+                f"{self.problem.name} has the coordinates {', '.join(axes)}, but {len(coordinates)} "
+                "were given."
+            )
+        return coordinates
+
+    def _evaluate(self, points: Any, index: Index, network: Any) -> Any:
         if not any(index):
-            return self.trial(self.network, points)
-        jet = self.trial.jet(self.network, self.trial.fix(points, (index,)), (index,))
-        return jet[index]
+            return self.trial(network, points)
+        return self.trial.jet(network, self.trial.fix(points, (index,)), (index,))[index]
 
     @cached_property
     def _compiled(self) -> Any:
-        return jax.jit(self._evaluate, static_argnums=1)
+        network = self.network
+        return jax.jit(lambda points, index: self._evaluate(points, index, network), static_argnums=1)
 
     @cached_property
     def _compiled_residual(self) -> Any:
@@ -237,19 +243,30 @@ def relative_errors(
     trusted = problem.real_parts(exact)
     for name, v in problem.real_parts(predicted).items():
         u = trusted[name]
-        rel_l2[name] = float(np.linalg.norm(v - u) / np.linalg.norm(u))
-        rel_l1[name] = float(np.abs(v - u).sum() / np.abs(u).sum())
+        # A field that should vanish has no relative error; its absolute one is given.
+        size_l2, size_l1 = np.linalg.norm(u) or 1.0, np.abs(u).sum() or 1.0
+        rel_l2[name] = float(np.linalg.norm(v - u) / size_l2)
+        rel_l1[name] = float(np.abs(v - u).sum() / size_l1)
     return rel_l2, rel_l1
 
 
 def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
     """Times and positions, given as arrays or as numbers of equally spaced points."""
-    ends = [(0.0, problem.horizon), *zip(problem.domain.lower, problem.domain.upper, strict=True)]
+    ends = [(0.0, problem.horizon), *problem.domain.bounds]
+    if len(axes) >= len(ends):
+        raise ProblemError(
+            f"{problem.name} has the coordinates {', '.join(problem.axes)}, but {len(axes) + 1} were given."
+        )
     given: Sequence[Any] = [times, *axes, *[257] * (len(ends) - 1 - len(axes))]
     return [
         np.linspace(*end, value) if isinstance(value, int) else np.asarray(value, float)
         for end, value in zip(ends, given, strict=True)
     ]
+
+
+def _number(value: Any) -> float | None:
+    """A number that JSON can hold, or None."""
+    return float(value) if value is not None and np.isfinite(value) else None
 
 
 def _real(value: Any) -> np.ndarray:

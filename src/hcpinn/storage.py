@@ -22,7 +22,11 @@ _KIND, _VERSION = "solution", 1
 
 def save_solution(solution: Solution, path: str | Path) -> Path:
     """Write a solution to one file."""
-    arrays: dict[str, Any] = {"theta": solution.theta, "loss": solution.history.loss}
+    arrays: dict[str, Any] = {
+        "theta": solution.theta,
+        "loss": solution.history.loss,
+        "probes": _probes(solution),
+    }
     header: dict[str, Any] = {
         "problem": {
             "name": solution.problem.name,
@@ -55,7 +59,9 @@ def load(path: str | Path, *, problem: Problem | None = None, method: Method | N
     """
     header, arrays = read_archive(path, kind=_KIND, version=_VERSION)
     try:
-        return _rebuild(Path(path), header, arrays, problem, method)
+        solution = _rebuild(Path(path), header, arrays, problem, method)
+        _check_function(Path(path), solution, arrays["probes"])
+        return solution
     except HcpinnError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -84,6 +90,28 @@ def _rebuild(
         rel_l1=header["rel_l1"],
         reference=reference,
     )
+
+
+def _probes(solution: Solution) -> np.ndarray:
+    """Values of the solution at fixed irregular points, by which a file's function is recognised."""
+    rng = np.random.default_rng(0)
+    ends = [(0.0, solution.problem.horizon), *solution.problem.domain.bounds]
+    values = solution(*(low + (high - low) * rng.random(16) for low, high in ends))
+    return np.stack(values if isinstance(values, tuple) else (values,))
+
+
+def _check_function(path: Path, solution: Solution, saved: np.ndarray) -> None:
+    """Refuse parameters that do not give the function that was saved."""
+    try:
+        now = _probes(solution)
+        same = now.shape == saved.shape and np.allclose(now, saved, rtol=1e-6, atol=1e-9, equal_nan=True)
+    except (TypeError, ValueError):
+        same = False
+    if not same:
+        raise FileError(
+            f"{path} does not give the function that was saved: its parameters do not fit the method "
+            f"'{solution.method.name}'. Give the method it was trained with."
+        )
 
 
 def _problem(path: Path, saved: dict[str, Any], given: Problem | None) -> Problem:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .training import Stop
 
 if TYPE_CHECKING:
@@ -65,19 +67,19 @@ def judge(
     if errors is None or isinstance(reference, str):
         reasons.append(str(reference))
         return Verdict("not converged" if stop.failed else "suspect", None, tuple(reasons))
-    error = max(errors.values())
+    error = float(np.max(list(errors.values())))  # NaN if any is
     if not error <= accuracy:
         reasons.append(
             f"The error is above the accuracy asked for ({accuracy:.0e}): train longer, or use more points "
             "or a larger network."
         )
         return Verdict("suspect" if hidden else "not converged", error, tuple(reasons))
-    if reference.error_estimate > error:
+    if not reference.error_estimate <= error:
         reasons.append(
             f"The reference itself is only good to {reference.error_estimate:.1e}, so the error may be "
             "larger than it seems."
         )
-        status = "suspect" if reference.error_estimate > accuracy else "converged"
-        return Verdict(status, max(error, reference.error_estimate), tuple(reasons))
+        status = "converged" if reference.error_estimate <= accuracy else "suspect"
+        return Verdict(status, float(np.fmax(error, reference.error_estimate)), tuple(reasons))
     reasons.append(f"Compared with an independent solution that is good to {reference.error_estimate:.0e}.")
     return Verdict("converged", error, tuple(reasons))

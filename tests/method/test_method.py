@@ -4,9 +4,9 @@ import dataclasses
 import json
 
 import pytest
-from declarations import declare, declare_dirichlet
 
 import hcpinn as hc
+from declarations import declare, declare_dirichlet
 from hcpinn.catalog import ENTRIES, METHODS
 from hcpinn.errors import FileError, HcpinnError, MethodError, UnknownNameError
 from hcpinn.method import from_dict, to_dict

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from declarations import declare
 
 import hcpinn as hc
+from declarations import declare
 from hcpinn import sampling
 from hcpinn.objective import Objective, chunk_size, residual, stack
 from hcpinn.trial import Trial

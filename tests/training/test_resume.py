@@ -12,9 +12,9 @@ import time
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from declarations import declare
 
 import hcpinn as hc
+from declarations import declare
 from hcpinn.errors import FileError
 from hcpinn.files import read_archive, write_archive
 from hcpinn.solving import CHECKPOINT
@@ -136,7 +136,9 @@ lift_b.__qualname__ = lift_a.__qualname__  # as two lambdas on one line would ha
     ids=["seed", "lift", "stages", "points", "equation", "initial data", "horizon"],
 )
 def test_the_checkpoint_of_another_training_is_refused(folder, change):
-    with pytest.raises(FileError, match=r"checkpoint\.npz belongs to another training.*problem, .*method or seed"):
+    with pytest.raises(
+        FileError, match=r"checkpoint\.npz belongs to another training.*problem, .*method or seed"
+    ):
         solve(folder, resume=True, **change)
 
 

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from declarations import declare
 
 import hcpinn as hc
+from declarations import declare
 from hcpinn import sampling
 from hcpinn.errors import HcpinnError, MethodError
 from hcpinn.objective import Objective, stack
@@ -30,9 +30,7 @@ class Start:
     """Runs that are ready to train; `start_of` keeps them from test to test."""
 
     def __init__(self, problem=DECAY, *, seeds=(0,), lift=hc.Decay(0.3), network=hc.MLP(6, 1)):
-        self.trial = Trial(
-            problem, lift=lift, gate=hc.LinearGate(), embedding=hc.Fourier(1), network=network
-        )
+        self.trial = Trial(problem, lift=lift, gate=hc.LinearGate(), embedding=hc.Fourier(1), network=network)
         templates = [self.trial.init(jax.random.key(seed)) for seed in seeds]
         self.objective = Objective(self.trial, templates[0], chunk=256)
         self.theta = np.stack([np.asarray(jax.flatten_util.ravel_pytree(t)[0]) for t in templates])
@@ -109,7 +107,9 @@ def test_lbfgs_reaches_machine_precision_where_the_solution_is_within_reach():
     start = start_of(problem, lift=hc.Decay(0.0), network=LINEAR)
     [trained] = start.train(hc.LBFGS(steps=60))
     assert start.loss(trained.theta) < 1e-28
-    solved = np.asarray(start.trial(start.objective.unravel(jnp.asarray(trained.theta)), jnp.asarray([[0.7, 0.2]])))
+    solved = np.asarray(
+        start.trial(start.objective.unravel(jnp.asarray(trained.theta)), jnp.asarray([[0.7, 0.2]]))
+    )
     np.testing.assert_allclose(solved, 1.7 * np.cos(0.2 * np.pi), rtol=1e-13)
 
 
@@ -210,9 +210,7 @@ def method(**changes):
     return hc.Method(**{**settings, **changes})
 
 
-RELAX = declare(
-    rhs=lambda u, a: -a * u, initial=lambda x: 2 + jnp.cos(jnp.pi * x), parameters={"a": 1.0}
-)
+RELAX = declare(rhs=lambda u, a: -a * u, initial=lambda x: 2 + jnp.cos(jnp.pi * x), parameters={"a": 1.0})
 
 
 def assert_alike(together, alone):
@@ -283,7 +281,9 @@ def test_runs_over_other_horizons_train_as_alone_or_are_refused():
 )
 def test_runs_that_differ_in_shape_are_refused(change, part):
     runs = [hc.Run(DECAY, method(name="one")), hc.Run(DECAY, method(name="two", **change))]
-    message = rf"must have the same {part}; methods 'one' and 'two' differ.*lift, seed and the problem's parameters"
+    message = (
+        rf"must have the same {part}; methods 'one' and 'two' differ.*lift, seed and the problem's parameters"
+    )
     with pytest.raises(MethodError, match=message):
         hc.solve_batch(runs, reference=False)
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from .. import training, trial
 from ..errors import FileError, MethodError
+from ..training import Stage
+from ..trial import Embedding, Gate, Lift, Network
 from .declaration import Method
 
 _PARTS = {
@@ -39,6 +41,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
+    if isinstance(value, Lift | Gate | Embedding | Network | Stage):
+        return {"kind": type(value).__name__}
     return {"function": getattr(value, "__qualname__", repr(value))}
 
 

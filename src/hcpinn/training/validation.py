@@ -16,7 +16,7 @@ def check_stage(stage: Any) -> None:
         raise MethodError(f"{name}: precision must be 'float32' or 'float64', but is {stage.precision!r}.")
     for item in dataclasses.fields(stage):
         value = getattr(stage, item.name)
-        if isinstance(value, str):
+        if item.name == "precision":
             continue
         if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
             raise MethodError(f"{name}: {item.name} must be positive, but is {value!r}.")
