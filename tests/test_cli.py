@@ -186,7 +186,7 @@ def test_a_folder_that_cannot_be_written_is_found_out_before_training(tmp_path):
 
 def test_resuming_where_nothing_was_begun_is_refused(tmp_path):
     code, _, complaint = solve(tmp_path, "--resume")
-    assert_refused(code, complaint, "There is no", "checkpoint")
+    assert_refused(code, complaint, "nothing to resume")
 
 
 def test_a_checkpoint_that_cannot_be_read_is_refused(tmp_path):

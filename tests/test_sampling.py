@@ -72,5 +72,5 @@ def test_named_streams_are_uncorrelated():
 
 
 def test_an_unknown_sampler_gets_the_nearest_name():
-    with pytest.raises(UnknownNameError, match="There is no sampler 'sobel'. Did you mean 'sobol'"):
+    with pytest.raises(UnknownNameError, match=r"There is no sampler 'sobel'\. Did you mean 'sobol'"):
         sampling.interior(PROBLEM, 4, seed=0, sampler="sobel")

@@ -245,7 +245,7 @@ def test_wrong_questions_are_answered_in_a_sentence(ask, message):
 
 
 def test_too_few_coordinates_are_an_error():
-    with pytest.raises((ProblemError, TypeError), match="coordinates|argument"):
+    with pytest.raises((ProblemError, TypeError), match=r"coordinates|argument"):
         SOLUTION(0.1)
 
 

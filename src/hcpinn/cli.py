@@ -22,13 +22,32 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    help="Solve stiff, time-dependent PDEs with networks that meet initial and boundary data exactly.\n\n"
-    "Start with [bold]hcpinn list[/bold], then [bold]hcpinn solve allen-cahn-2[/bold].",
 )
 
 EXIT_NOT_CONVERGED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from . import __version__
+
+        typer.echo(f"hcpinn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
+    ] = False,
+) -> None:
+    """Solve stiff, time-dependent PDEs with networks that meet initial and boundary data exactly.
+
+    Start with [bold]hcpinn list[/bold], then [bold]hcpinn solve allen-cahn-2[/bold].
+    """
 
 
 @app.command("list")
@@ -101,7 +120,7 @@ def solve(
 
         hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1
 
-        hcpinn solve allen-cahn-1 --out results/ac1 --method paper --resume
+        hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1 --resume
     """
     from . import solving
     from .catalog import DEFAULT, find_method, find_problem
@@ -264,6 +283,7 @@ def _report(solution: Solution, folder: Path) -> None:
                 f"{solution.reference.solver} (error about {solution.reference.error_estimate:.0e})",
             )
         )
+        facts += [("note", note) for note in solution.reference.notes]
     facts += [
         ("training", f"{sum(n for _, n in solution.history.stages):,} steps in {solution.seconds:.1f} s"),
         ("stopped because", solution.stop.value),

@@ -28,11 +28,12 @@ class UnknownNameError(HcpinnError):
     """A name that nothing answers to."""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+def unknown_name(kind: str, name: str, known: Iterable[str], *, of: str = "") -> UnknownNameError:
     """The error for an unknown name, with the nearest known one as a suggestion."""
     choices = sorted(known)
+    owner = f" of {of}" if of else ""
     if not choices:
-        return UnknownNameError(f"There is no {kind} '{name}': there are none here at all.")
+        return UnknownNameError(f"There is no {kind} '{name}'{owner}: there are none at all.")
     near = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
     hint = f" Did you mean '{near[0]}'?" if near else ""
-    return UnknownNameError(f"There is no {kind} '{name}'.{hint} Known: {', '.join(choices)}.")
+    return UnknownNameError(f"There is no {kind} '{name}'{owner}.{hint} Known: {', '.join(choices)}.")

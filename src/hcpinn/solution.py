@@ -143,7 +143,11 @@ class Solution:
             "wall_s": round(self.seconds, 3),
             "reference": None
             if self.reference is None
-            else {"solver": self.reference.solver, "error_estimate": self.reference.error_estimate},
+            else {
+                "solver": self.reference.solver,
+                "error_estimate": _number(self.reference.error_estimate),
+                "notes": list(self.reference.notes),
+            },
             "device": self.provenance.device,
             "versions": dict(self.provenance.versions),
         }

@@ -107,7 +107,7 @@ def solve_batch(
     _check_alike(runs)
     with double():
         trials = [make_trial(run.problem, run.method) for run in runs]
-        checkpoint = _checkpoint(runs, out, checkpoint_every, resume)
+        checkpoint = _checkpoint(runs, trials, out, checkpoint_every, resume)
         references = _references(runs, reference)
         training = _Training(runs, trials)
         outcomes = train(
@@ -205,7 +205,7 @@ def _conclude(
             purpose=purpose,
         )
         return float(
-            np.sqrt(jax.jit(objective.loss)(jax.numpy.asarray(outcome.theta), objective.data(points, trial)))
+            np.sqrt(objective.evaluate(jax.numpy.asarray(outcome.theta), objective.data(points, trial)))
         )
 
     def solution(verdict: Any, **errors: Any) -> Solution:
@@ -277,6 +277,13 @@ def _as_method(method: Method | str | None, problem: Problem) -> Method:
     return find_method(DEFAULT if method is None else method, problem)
 
 
+def _probe(run: Run, trial: Trial) -> list[str]:
+    """Lift, gate and features at a few points: a function of one's own is described by its values."""
+    points = jax.numpy.asarray(sampling.interior(run.problem, 8, seed=0, sampler="uniform", purpose="probe"))
+    values = [trial.lift(points), trial.gate(points), trial.embed(points)]
+    return [f"{number:.9g}" for value in values for number in np.asarray(value).ravel()]
+
+
 def _check_alike(runs: Sequence[Run]) -> None:
     """Refuse runs that cannot train together."""
     if not runs:
@@ -306,11 +313,16 @@ def _check_alike(runs: Sequence[Run]) -> None:
                 )
 
 
-def _checkpoint(runs: Sequence[Run], out: Any, every: float, resume: bool) -> Checkpoint | None:
+def _checkpoint(
+    runs: Sequence[Run], trials: Sequence[Trial], out: Any, every: float, resume: bool
+) -> Checkpoint | None:
     if out is None:
         if resume:
             raise FileError("resume needs the folder of the interrupted training: give out=….")
         return None
-    description = [[fingerprint(r.problem), to_dict(r.method), r.seed] for r in runs]
+    description = [
+        [fingerprint(run.problem), to_dict(run.method), run.seed, _probe(run, trial)]
+        for run, trial in zip(runs, trials, strict=True)
+    ]
     identity = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
     return Checkpoint(Path(out) / CHECKPOINT, identity, every)

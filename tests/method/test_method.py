@@ -10,6 +10,7 @@ from declarations import declare, declare_dirichlet
 from hcpinn.catalog import ENTRIES, METHODS
 from hcpinn.errors import FileError, HcpinnError, MethodError, UnknownNameError
 from hcpinn.method import from_dict, to_dict
+from hcpinn.solution import make_trial
 from hcpinn.training.validation import check_stage
 from hcpinn.trial import Lift
 
@@ -180,7 +181,7 @@ def test_named_methods_fit_every_problem_they_are_asked_for():
 
 
 def test_an_unknown_method_gets_the_nearest_name():
-    with pytest.raises(UnknownNameError, match="There is no method 'papper'. Did you mean 'paper'"):
+    with pytest.raises(UnknownNameError, match=r"There is no method 'papper'\. Did you mean 'paper'"):
         hc.find_method("papper", declare())
     with pytest.raises(UnknownNameError, match="There is no method 'papper'"):
         hc.solve(declare(), "papper")
@@ -195,3 +196,8 @@ def test_what_is_no_method_at_all_is_refused_in_a_sentence(method):
 def test_every_named_method_says_what_it_is():
     for about in METHODS.values():
         assert (about.__doc__ or "").strip()
+
+
+def test_an_embedding_that_is_not_periodic_is_refused_for_a_periodic_problem():
+    with pytest.raises(MethodError, match="periodic"):
+        make_trial(declare(), hc.Method(embedding=hc.Plain(), network=hc.MLP(8, 2)))

@@ -44,6 +44,7 @@ class Objective:
         flat, self.unravel = ravel_pytree(template)
         self.size: int = flat.size
         self.loss: Callable[[Array, Data], Array] = self._with_chunked_gradient()
+        self.evaluate: Callable[[Array, Data], Array] = jax.jit(self.loss)
 
     def data(self, coordinates: Float[np.ndarray, "points axes"], trial: Trial | None = None) -> Data:
         """The data of one run at the given points; `trial` where it differs from the first one's."""
@@ -54,7 +55,7 @@ class Objective:
         filled = np.concatenate([coordinates, np.repeat(coordinates[:1], chunks * size - count, axis=0)])
         share = np.where(np.arange(chunks * size) < count, 1.0 / count, 0.0).reshape(chunks, size)
         in_chunks = jnp.asarray(filled.reshape(chunks, size, -1))
-        fixed = jax.jit(lambda chunks: jax.lax.map(own.fix, chunks))(in_chunks)
+        fixed = own.fix_chunks(in_chunks)
         parameters = {name: jnp.asarray(float(v)) for name, v in own.problem.parameters.items()}
         return Data(without_zeros(fixed), jnp.asarray(share), parameters)
 

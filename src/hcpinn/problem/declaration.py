@@ -100,7 +100,7 @@ class Problem:
         """The same problem with some named parameters changed."""
         for name in values:
             if name not in self.parameters:
-                raise unknown_name(f"parameter of {self.name}", name, self.parameters)
+                raise unknown_name("parameter", name, self.parameters, of=self.name)
         return dataclasses.replace(self, parameters={**self.parameters, **values})
 
     def evaluate_rhs(

@@ -22,7 +22,7 @@ import numpy as np
 
 from .result import Reference
 
-_VERSION = 1
+_VERSION = 2
 """Raised whenever the solvers or the format change, so that older entries are not found."""
 
 _complained: set[Path] = set()

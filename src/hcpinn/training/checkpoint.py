@@ -65,21 +65,29 @@ class Checkpoint:
 
     def load(self) -> tuple[Position, list[np.ndarray]]:
         """The saved position and the leaves of the saved state."""
+        if not self.path.exists():
+            raise FileError(
+                f"There is nothing to resume in {self.path.parent}: the training came to its end, or was "
+                "never saved. Leave out resume to start anew."
+            )
         header, arrays = read_archive(self.path, kind=_KIND, version=_VERSION)
         if header.get("identity") != self.identity:
             raise FileError(
                 f"{self.path} belongs to another training: problem, parameters, method or seed differ. "
                 "Resume with the same settings, or choose another folder."
             )
-        losses = arrays.pop("losses")
-        position = Position(
-            header["stage"],
-            header["step"],
-            header["seconds"],
-            [losses] if losses.size else [],
-            list(header["stages"]),
-        )
-        return position, [arrays[f"state.{i}"] for i in range(len(arrays))]
+        try:
+            losses = arrays.pop("losses")
+            position = Position(
+                int(header["stage"]),
+                int(header["step"]),
+                float(header["seconds"]),
+                [losses] if losses.size else [],
+                [int(count) for count in header["stages"]],
+            )
+            return position, [arrays[f"state.{i}"] for i in range(len(arrays))]
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{self.path} is incomplete: it lacks or garbles {error}. Start anew.") from error
 
     def remove(self) -> None:
         """Delete the file, once what it guards is safe elsewhere."""

@@ -37,6 +37,7 @@ def check_conditions(trial: Trial) -> None:
             _check_dirichlet(trial, axis, scale)
         else:
             _check_periodic(trial, axis, scale)
+            _check_embedding(trial, axis)
 
 
 def _check_start(trial: Trial, points: np.ndarray, wanted: np.ndarray, scale: float) -> None:
@@ -104,6 +105,17 @@ def _check_periodic(trial: Trial, axis: int, scale: float) -> None:
                 f"The {name} is not periodic in {trial.problem.space[axis]}: at t = {times[i]:g} it is "
                 f"{_show(low[i])} at the lower end and {_show(high[i])} at the upper."
             ),
+        )
+
+
+def _check_embedding(trial: Trial, axis: int) -> None:
+    _, ends = _end_points(trial.problem, axis)
+    low, high = (np.asarray(trial.embed(jnp.asarray(points))) for points in ends)
+    if not np.allclose(low, high, rtol=0.0, atol=_ROUNDING * max(1.0, float(np.abs(low).max()))):
+        letter = trial.problem.space[axis]
+        raise MethodError(
+            f"The embedding differs between the two ends of {letter}, so the network would not be periodic "
+            f"along {letter}, as {trial.problem.name} is. Use embedding=Fourier(modes)."
         )
 
 

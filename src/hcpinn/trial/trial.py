@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -93,6 +95,11 @@ class Trial:
             jets.nested(self.gate, coordinates, below),
             jets.nested(self.embed, coordinates, below) if propagated else None,
         )
+
+    @cached_property
+    def fix_chunks(self) -> Callable[[Array], Fixed]:
+        """`fix` for points in chunks (leading axis), compiled, one chunk after the other."""
+        return jax.jit(lambda chunks: jax.lax.map(self.fix, chunks))
 
     def jet(self, parameters: Parameters, fixed: Fixed, indices: Sequence[Index] | None = None) -> Jet:
         """The jet of u, one column per component, over the residual's indices unless given."""
