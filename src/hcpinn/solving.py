@@ -105,6 +105,10 @@ def solve_batch(
     Takes the same options as `solve`; a `Reference` that is given serves all runs.
     """
     _check_alike(runs)
+    if not accuracy > 0:
+        raise MethodError(f"accuracy must be positive, but is {accuracy!r}.")
+    if max_seconds is not None and not max_seconds >= 0:
+        raise MethodError(f"max_seconds must be zero or more, but is {max_seconds!r}.")
     with double():
         trials = [make_trial(run.problem, run.method) for run in runs]
         checkpoint = _checkpoint(runs, trials, out, checkpoint_every, resume)
@@ -198,11 +202,7 @@ def _conclude(
 
     def rms(purpose: str) -> float:
         points = sampling.interior(
-            run.problem,
-            min(run.method.points, 16_384),
-            seed=run.seed,
-            sampler=run.method.sampler,
-            purpose=purpose,
+            run.problem, run.method.points, seed=run.seed, sampler=run.method.sampler, purpose=purpose
         )
         return float(
             np.sqrt(objective.evaluate(jax.numpy.asarray(outcome.theta), objective.data(points, trial)))

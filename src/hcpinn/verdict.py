@@ -68,6 +68,7 @@ def judge(
         reasons.append(str(reference))
         return Verdict("not converged" if stop.failed else "suspect", None, tuple(reasons))
     error = float(np.max(list(errors.values())))  # NaN if any is
+    sure = error + reference.error_estimate <= 1.1 * accuracy  # a tenth over is no reason to doubt
     if not error <= accuracy:
         reasons.append(
             f"The error is above the accuracy asked for ({accuracy:.0e}): train longer, or use more points "
@@ -79,7 +80,13 @@ def judge(
             f"The reference itself is only good to {reference.error_estimate:.1e}, so the error may be "
             "larger than it seems."
         )
-        status = "converged" if reference.error_estimate <= accuracy else "suspect"
+        status = "converged" if sure else "suspect"
         return Verdict(status, float(np.fmax(error, reference.error_estimate)), tuple(reasons))
+    if not sure:
+        reasons.append(
+            f"With the reference's own error of {reference.error_estimate:.1e} it may be above the accuracy "
+            f"asked for ({accuracy:.0e})."
+        )
+        return Verdict("suspect", error, tuple(reasons))
     reasons.append(f"Compared with an independent solution that is good to {reference.error_estimate:.0e}.")
     return Verdict("converged", error, tuple(reasons))

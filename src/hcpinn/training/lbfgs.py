@@ -82,7 +82,7 @@ class LBFGS(Stage):
         moved = accepted | (found.value < state.value)
         after = theta + jnp.where(moved, found.step, 0.0) * direction
         following = _remember(state, found, after - theta, moved)
-        return Step(after, following, state.value, theta)
+        return Step(after, following, following.value, after)
 
     def terminate(self, state: Any) -> Array:
         failed = jnp.where(state.failures >= _PATIENCE, Stop.PRECISION.code, 0)
