@@ -89,10 +89,6 @@ class Checkpoint:
         except (KeyError, TypeError, ValueError) as error:
             raise FileError(f"{self.path} is incomplete: it lacks or garbles {error}. Start anew.") from error
 
-    def remove(self) -> None:
-        """Delete the file, once what it guards is safe elsewhere."""
-        self.path.unlink(missing_ok=True)
-
 
 def restore(template: Any, leaves: list[np.ndarray], path: Path) -> Any:
     """The state of a training, its shape taken from `template` and its values from `leaves`."""

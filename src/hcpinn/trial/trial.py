@@ -54,7 +54,6 @@ class Trial:
         self.embed: Function = embedding.bind(problem)
         self.indices: tuple[Index, ...] = (*problem.derivatives, _first(0, len(problem.axes)))
         """The derivatives of u that the residual needs."""
-        self._closure = jets.closure(self.indices)
         check_conditions(self)
 
     @property
