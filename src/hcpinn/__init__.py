@@ -6,37 +6,73 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .catalog import find_method, find_problem
     from .errors import HcpinnError
-    from .method import Method
-    from .problem import Box, Dirichlet, Interval, Periodic, Problem, apply
+    from .method import Curriculum, Method, Resampling, load_method, save_method
+    from .objective import (
+        Attention,
+        Batches,
+        BoundaryPenalty,
+        Causal,
+        DataPenalty,
+        InitialPenalty,
+        PeriodicPenalty,
+        SelfAdaptive,
+    )
+    from .planning import Run
+    from .problem import Box, Dirichlet, Interval, Neumann, Periodic, Problem, Robin, apply
     from .reference import Reference, solve_reference
     from .solution import Solution
-    from .solving import Run, solve, solve_batch
+    from .solving import solve, solve_batch
     from .storage import load
-    from .training import LBFGS, Adam
-    from .trial import MLP, CustomGate, CustomLift, CustomNetwork, Decay, Fourier, LinearGate, Plain
+    from .training import LBFGS, Adam, Constant, Cosine, Exponential
+    from .trial import (
+        MLP,
+        Characteristic,
+        CustomGate,
+        CustomLift,
+        CustomNetwork,
+        Decay,
+        Fourier,
+        LinearGate,
+        ModifiedMLP,
+        NoGate,
+        NoLift,
+        Plain,
+    )
     from .verdict import Verdict
 
 _HOME = {
     "catalog": ("find_method", "find_problem"),
     "errors": ("HcpinnError",),
-    "method": ("Method",),
-    "problem": ("Box", "Dirichlet", "Interval", "Periodic", "Problem", "apply"),
+    "method": ("Curriculum", "Method", "Resampling", "load_method", "save_method"),
+    "objective": (
+        *("Attention", "Batches", "BoundaryPenalty", "Causal", "DataPenalty", "InitialPenalty"),
+        *("PeriodicPenalty", "SelfAdaptive"),
+    ),
+    "planning": ("Run",),
+    "problem": ("Box", "Dirichlet", "Interval", "Neumann", "Periodic", "Problem", "Robin", "apply"),
     "reference": ("Reference", "solve_reference"),
     "solution": ("Solution",),
-    "solving": ("Run", "solve", "solve_batch"),
+    "solving": ("solve", "solve_batch"),
     "storage": ("load",),
-    "training": ("LBFGS", "Adam"),
-    "trial": ("MLP", "CustomGate", "CustomLift", "CustomNetwork", "Decay", "Fourier", "LinearGate", "Plain"),
+    "training": ("LBFGS", "Adam", "Constant", "Cosine", "Exponential"),
+    "trial": (
+        *("MLP", "Characteristic", "CustomGate", "CustomLift", "CustomNetwork", "Decay", "Fourier"),
+        *("LinearGate", "ModifiedMLP", "NoGate", "NoLift", "Plain"),
+    ),
     "verdict": ("Verdict",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __version__ = "0.1.0"
 __all__ = [  # noqa: RUF022  (grouped by the order in which one meets them)
-    "Problem", "Interval", "Box", "Periodic", "Dirichlet", "apply",
+    "Problem", "Interval", "Box", "Periodic", "Dirichlet", "Neumann", "Robin", "apply",
     "solve", "solve_batch", "Run", "Solution", "Verdict", "load",
-    "Method", "Decay", "CustomLift", "LinearGate", "CustomGate", "Fourier", "Plain", "MLP", "CustomNetwork",
-    "Adam", "LBFGS",
+    "Method", "load_method", "save_method",
+    "Decay", "NoLift", "CustomLift", "LinearGate", "NoGate", "CustomGate",
+    "Fourier", "Plain", "Characteristic", "MLP", "ModifiedMLP", "CustomNetwork",
+    "InitialPenalty", "PeriodicPenalty", "BoundaryPenalty", "DataPenalty",
+    "Batches", "SelfAdaptive", "Attention", "Causal", "Resampling", "Curriculum",
+    "Adam", "LBFGS", "Constant", "Exponential", "Cosine",
     "Reference", "solve_reference", "find_problem", "find_method", "HcpinnError",
 ]  # fmt: skip
 

@@ -20,20 +20,54 @@ def generator(seed: int, purpose: str) -> np.random.Generator:
 
 
 def interior(
-    problem: Problem, count: int, *, seed: int, sampler: str = "latin-hypercube", purpose: str = "interior"
+    problem: Problem,
+    count: int,
+    *,
+    seed: int,
+    sampler: str = "latin-hypercube",
+    purpose: str = "interior",
+    until: float = 1.0,
 ) -> Float[np.ndarray, "points axes"]:
-    """`count` points (t, x, …) inside the domain."""
+    """`count` points (t, x, …) inside the domain, in the first `until` of the problem's duration."""
+    low = np.array([problem.start, *problem.domain.lower])
+    high = np.array([problem.start + until * problem.duration, *problem.domain.upper])
+    return low + _unit(count, len(low), generator(seed, purpose), sampler) * (high - low)
+
+
+def face(
+    problem: Problem, count: int, *, axis: int, seed: int, purpose: str
+) -> Float[np.ndarray, "points axes"]:
+    """`count` points (t, x, …) where one coordinate has its lowest value: `axis` 0 is the start."""
+    low = np.array([problem.start, *problem.domain.lower])
+    high = np.array([problem.horizon, *problem.domain.upper])
+    unit = _unit(count, len(low) - 1, generator(seed, purpose), "latin-hypercube")
+    return low + np.insert(unit, axis, 0.0, axis=1) * (high - low)
+
+
+def by_residual(
+    candidates: Float[np.ndarray, "many axes"],
+    squares: Float[np.ndarray, " many"],
+    count: int,
+    *,
+    seed: int,
+    purpose: str,
+) -> Float[np.ndarray, "points axes"]:
+    """`count` of the candidates, drawn in proportion to 1 + |r| / mean|r|."""
+    size = np.sqrt(np.asarray(squares, float))
+    size = np.where(np.isfinite(size), size, 0.0)
+    odds = 1.0 + size / max(float(size.mean()), 1e-300)
+    chosen = generator(seed, purpose).choice(len(candidates), count, replace=False, p=odds / odds.sum())
+    return candidates[np.sort(chosen)]
+
+
+def _unit(count: int, axes: int, rng: np.random.Generator, sampler: str) -> Float[np.ndarray, "points axes"]:
+    """Points in the unit cube."""
     from scipy.stats import qmc
 
-    axes, rng = len(problem.axes), generator(seed, purpose)
     if sampler == "latin-hypercube":
-        unit = qmc.LatinHypercube(axes, rng=rng).random(count)
-    elif sampler == "sobol":
-        unit = qmc.Sobol(axes, rng=rng).random_base2(max(0, int(np.ceil(np.log2(count)))))[:count]
-    elif sampler == "uniform":
-        unit = rng.random((count, axes))
-    else:
-        raise unknown_name("sampler", sampler, SAMPLERS)
-    low = np.array([0.0, *problem.domain.lower])
-    high = np.array([problem.horizon, *problem.domain.upper])
-    return low + unit * (high - low)
+        return qmc.LatinHypercube(axes, rng=rng).random(count)
+    if sampler == "sobol":
+        return qmc.Sobol(axes, rng=rng).random_base2(max(0, int(np.ceil(np.log2(count)))))[:count]
+    if sampler == "uniform":
+        return rng.random((count, axes))
+    raise unknown_name("sampler", sampler, SAMPLERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,8 @@ from .method import Method
 from .objective import residual
 from .precision import double
 from .problem import MAX_ORDER, Index, Problem
-from .training import History, Stop
-from .trial import Trial
+from .training import History, PointWeights, Stop
+from .trial import MarchedTrial, Trial, march
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -63,19 +63,30 @@ class Solution:
     """Relative L2 error against the reference, per field (per part of a complex one)."""
     rel_l1: Mapping[str, float] | None = None
     reference: Reference | None = None
+    weights: Mapping[str, PointWeights] = field(default_factory=dict)
+    """Where the method's weight rule put its weights in the end, by term of the loss."""
 
     @cached_property
-    def trial(self) -> Trial:
+    def trial(self) -> Trial | MarchedTrial:
         """The trial function, for use inside JAX programs together with `network`."""
-        with double(), jax.ensure_compile_time_eval():
-            return make_trial(self.problem, self.method)
+        return self._trial_and_network[0]
 
     @cached_property
     def network(self) -> Any:
-        """The network's parameters in the shape `trial` takes them."""
+        """The network's parameters in the shape `trial` takes them; a tuple if there are time windows."""
+        return self._trial_and_network[1]
+
+    @cached_property
+    def _trial_and_network(self) -> tuple[Trial | MarchedTrial, Any]:
+        windows = self.method.windows
         with double(), jax.ensure_compile_time_eval():
-            template = self.trial.init(jax.random.key(0))
-            return ravel_pytree(template)[1](jnp.asarray(self.theta))
+            first = make_trial(self.problem, self.method)
+            unravel = ravel_pytree(first.init(jax.random.key(0)))[1]
+            networks = tuple(unravel(theta) for theta in jnp.asarray(self.theta).reshape(windows, -1))
+            if windows == 1:
+                return first, networks[0]
+            trials = march(self.problem, windows, lambda p: make_trial(p, self.method), networks)
+            return MarchedTrial(self.problem, trials), networks
 
     def __call__(self, *coordinates: Any) -> Any:
         """u at t, x, …: NumPy arrays, or traced ones inside JAX transformations."""
@@ -176,6 +187,12 @@ class Solution:
 
         return finish(history_figure(self), path)
 
+    def plot_weights(self, path: str | Path | None = None) -> Any:
+        """Draw the final weights of the points over (t, x); save to `path` or return the figure."""
+        from .figures import finish, weights_figure
+
+        return finish(weights_figure(self), path)
+
     def to_xarray(self, times: Any = 101, *axes: Any) -> Any:
         """The solution on a grid as a labelled `xarray.Dataset` (needs the `data` extra)."""
         try:
@@ -256,7 +273,7 @@ def relative_errors(
 
 def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
     """Times and positions, given as arrays or as numbers of equally spaced points."""
-    ends = [(0.0, problem.horizon), *problem.domain.bounds]
+    ends = [(problem.start, problem.horizon), *problem.domain.bounds]
     if len(axes) >= len(ends):
         raise ProblemError(
             f"{problem.name} has the coordinates {', '.join(problem.axes)}, but {len(axes) + 1} were given."

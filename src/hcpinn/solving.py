@@ -7,46 +7,28 @@ import json
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-from jax.flatten_util import ravel_pytree
 
 from . import __version__, sampling
 from .catalog import DEFAULT, find_method
 from .errors import FileError, MethodError, ReferenceError
-from .jets import closure
 from .method import Method, to_dict
-from .objective import Objective, chunk_size, stack
+from .planning import Run, TrainingPlan
 from .precision import double
 from .problem import Problem
 from .reference import Reference, fingerprint, solve_reference
-from .solution import Provenance, Solution, make_trial, relative_errors
+from .solution import Provenance, Solution, relative_errors
 from .training import Checkpoint, Progress, Trained, train
 from .trial import Trial
 from .verdict import judge
 
 CHECKPOINT = "checkpoint.npz"
 """Name of the checkpoint in an output folder."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """One training: what to solve, how, and from which seed."""
-
-    problem: Problem
-    method: Method
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.seed, Integral) and self.seed >= 0):
-            raise MethodError(f"A seed must be a whole number from 0 on, but is {self.seed!r}.")
-        object.__setattr__(self, "seed", int(self.seed))
 
 
 def solve(
@@ -104,30 +86,24 @@ def solve_batch(
 
     Takes the same options as `solve`; a `Reference` that is given serves all runs.
     """
-    _check_alike(runs)
     if not accuracy > 0:
         raise MethodError(f"accuracy must be positive, but is {accuracy!r}.")
     if max_seconds is not None and not max_seconds >= 0:
         raise MethodError(f"max_seconds must be zero or more, but is {max_seconds!r}.")
     with double():
-        trials = [make_trial(run.problem, run.method) for run in runs]
-        checkpoint = _checkpoint(runs, trials, out, checkpoint_every, resume)
+        plan = TrainingPlan(runs)
+        checkpoint = _checkpoint(plan, out, checkpoint_every, resume)
         references = _references(runs, reference)
-        training = _Training(runs, trials)
         outcomes = train(
-            training.objective,
-            runs[0].method.stages,
-            training.theta,
-            training.data,
-            training.axes,
+            plan,
             progress=Progress(visible=progress),
             checkpoint=checkpoint,
             resume=resume,
             max_seconds=max_seconds,
         )
         return [
-            _conclude(run, trial, outcome, training.objective, trusted, accuracy)
-            for run, trial, outcome, trusted in zip(runs, trials, outcomes, references, strict=True)
+            _conclude(plan, number, outcome, trusted, accuracy)
+            for number, (outcome, trusted) in enumerate(zip(outcomes, references, strict=True))
         ]
 
 
@@ -152,7 +128,7 @@ def _references(runs: Sequence[Run], choice: Reference | bool) -> list[Reference
 
 def _check_reference(problem: Problem, reference: Reference) -> None:
     """Refuse a reference that cannot be of this problem."""
-    ends = [(0.0, float(problem.horizon)), *problem.domain.bounds]
+    ends = [(float(problem.start), float(problem.horizon)), *problem.domain.bounds]
     grids = [reference.times, *reference.coordinates]
     fits = len(grids) == len(ends) and all(
         np.allclose([grid.min(), grid.max()], end) for grid, end in zip(grids, ends, strict=False)
@@ -164,62 +140,29 @@ def _check_reference(problem: Problem, reference: Reference) -> None:
         )
 
 
-class _Training:
-    """Initial parameters, objective and data of runs that train together."""
-
-    def __init__(self, runs: Sequence[Run], trials: Sequence[Trial]):
-        method = runs[0].method
-        templates = [t.init(_key(r.seed, "network")) for r, t in zip(runs, trials, strict=True)]
-        self.theta = np.stack([np.asarray(ravel_pytree(t)[0], np.float64) for t in templates])
-        widest = max(s.dtype.itemsize for s in method.stages)
-        chunk = chunk_size(
-            width=getattr(method.network, "width", 32),
-            indices=len(closure(trials[0].indices)),
-            itemsize=widest,
-            runs=len(runs),
-            platform=jax.default_backend(),
-        )
-        self.objective = Objective(trials[0], templates[0], chunk=chunk)
-        each = [
-            self.objective.data(
-                sampling.interior(r.problem, method.points, seed=r.seed, sampler=method.sampler), trial
-            )
-            for r, trial in zip(runs, trials, strict=True)
-        ]
-        self.data, self.axes = stack(each)
-
-
 def _conclude(
-    run: Run,
-    trial: Trial,
-    outcome: Trained,
-    objective: Objective,
-    trusted: Reference | str,
-    accuracy: float,
+    plan: TrainingPlan, number: int, outcome: Trained, trusted: Reference | str, accuracy: float
 ) -> Solution:
     """Compare with the reference, look at the residual on fresh points, and judge."""
+    run = plan.runs[number]
     reference = trusted if isinstance(trusted, Reference) else None
-
-    def rms(purpose: str) -> float:
-        points = sampling.interior(
-            run.problem, run.method.points, seed=run.seed, sampler=run.method.sampler, purpose=purpose
-        )
-        return float(
-            np.sqrt(objective.evaluate(jax.numpy.asarray(outcome.theta), objective.data(points, trial)))
-        )
+    # A training that was cut short has no networks yet for its last windows: the latest one stands in.
+    missing = run.method.windows - len(outcome.theta)
+    theta = np.concatenate([outcome.theta, np.repeat(outcome.theta[-1:], missing, axis=0)])
 
     def solution(verdict: Any, **errors: Any) -> Solution:
         return Solution(
             problem=run.problem,
             method=run.method,
             seed=run.seed,
-            theta=outcome.theta,
+            theta=theta.ravel(),
             history=outcome.history,
             stop=outcome.stop,
             seconds=outcome.seconds,
             provenance=provenance(),
             verdict=verdict,
             reference=reference,
+            weights=outcome.weights,
             **errors,
         )
 
@@ -232,8 +175,8 @@ def _conclude(
         accuracy=accuracy,
         errors=rel_l2,
         reference=trusted,
-        residual_trained=rms("interior"),
-        residual_fresh=rms("check"),
+        residual_trained=plan.residual_rms(number, theta, "interior"),
+        residual_fresh=plan.residual_rms(number, theta, "check"),
     )
     return solution(verdict, rel_l2=rel_l2, rel_l1=rel_l1)
 
@@ -263,10 +206,6 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def _key(seed: int, purpose: str) -> Any:
-    return jax.random.key(int(sampling.generator(seed, purpose).integers(2**31)))
-
-
 def _as_method(method: Method | str | None, problem: Problem) -> Method:
     if isinstance(method, Method):
         return method
@@ -284,45 +223,14 @@ def _probe(run: Run, trial: Trial) -> list[str]:
     return [f"{number:.9g}" for value in values for number in np.asarray(value).ravel()]
 
 
-def _check_alike(runs: Sequence[Run]) -> None:
-    """Refuse runs that cannot train together."""
-    if not runs:
-        raise MethodError("There are no runs to solve.")
-    first = runs[0]
-    for run in runs:
-        if run.problem.rhs is not first.problem.rhs:
-            raise MethodError(
-                f"Runs that train together must share their equation, but {run.problem.name} and "
-                f"{first.problem.name} do not. Solve them one after the other."
-            )
-        for what in ("components", "domain", "horizon"):
-            if getattr(run.problem, what) != getattr(first.problem, what):
-                raise MethodError(
-                    f"Runs that train together must have the same {what}: {run.problem.name} has "
-                    f"{getattr(run.problem, what)}, {first.problem.name} has {getattr(first.problem, what)}. "
-                    "Solve them one after the other."
-                )
-        kinds = [[type(b) for b in r.problem.boundaries] for r in (run, first)]
-        if kinds[0] != kinds[1]:
-            raise MethodError("Runs that train together must have the same kind of boundary along each axis.")
-        for part in ("gate", "embedding", "network", "points", "sampler", "stages"):
-            if getattr(run.method, part) != getattr(first.method, part):
-                raise MethodError(
-                    f"Runs that train together must have the same {part}; methods '{first.method.name}' and "
-                    f"'{run.method.name}' differ. They may differ in lift, seed and the problem's parameters."
-                )
-
-
-def _checkpoint(
-    runs: Sequence[Run], trials: Sequence[Trial], out: Any, every: float, resume: bool
-) -> Checkpoint | None:
+def _checkpoint(plan: TrainingPlan, out: Any, every: float, resume: bool) -> Checkpoint | None:
     if out is None:
         if resume:
             raise FileError("resume needs the folder of the interrupted training: give out=….")
         return None
     description = [
         [fingerprint(run.problem), to_dict(run.method), run.seed, _probe(run, trial)]
-        for run, trial in zip(runs, trials, strict=True)
+        for run, trial in zip(plan.runs, plan.trials(0, plan.places[0].factor, []), strict=True)
     ]
     identity = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
     return Checkpoint(Path(out) / CHECKPOINT, identity, every)

@@ -14,10 +14,10 @@ from .method import Method, from_dict, to_dict
 from .problem import Problem
 from .reference import Reference, fingerprint
 from .solution import Provenance, Solution
-from .training import History, Stop
+from .training import History, PointWeights, Stop
 from .verdict import Verdict
 
-_KIND, _VERSION = "solution", 1
+_KIND, _VERSION = "solution", 2
 
 
 def save_solution(solution: Solution, path: str | Path) -> Path:
@@ -45,6 +45,10 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
         "rel_l1": None if solution.rel_l1 is None else dict(solution.rel_l1),
         "reference": None,
     }
+    for name, values in solution.history.terms.items():
+        arrays[f"terms.{name}"] = values
+    for name, found in solution.weights.items():
+        arrays[f"weights.points.{name}"], arrays[f"weights.values.{name}"] = found.points, found.weights
     if solution.reference is not None:
         header["reference"], reference_arrays = solution.reference.to_plain()
         arrays.update({f"reference.{name}": value for name, value in reference_arrays.items()})
@@ -73,15 +77,18 @@ def _rebuild(
 ) -> Solution:
     reference = None
     if header["reference"] is not None:
-        own = {n.removeprefix("reference."): a for n, a in arrays.items() if n.startswith("reference.")}
-        reference = Reference.from_plain(header["reference"], own)
+        reference = Reference.from_plain(header["reference"], _under("reference.", arrays))
     status, error, reasons = header["verdict"]
     return Solution(
         problem=_problem(path, header["problem"], problem),
         method=from_dict(header["method"]) if method is None else method,
         seed=header["seed"],
         theta=np.asarray(arrays["theta"], np.float64),
-        history=History(arrays["loss"], tuple((name, count) for name, count in header["stages"])),
+        history=History(
+            arrays["loss"],
+            tuple((name, count) for name, count in header["stages"]),
+            _under("terms.", arrays),
+        ),
         stop=Stop[header["stop"]],
         seconds=header["seconds"],
         provenance=Provenance(header["device"], header["versions"]),
@@ -89,13 +96,22 @@ def _rebuild(
         rel_l2=header["rel_l2"],
         rel_l1=header["rel_l1"],
         reference=reference,
+        weights={
+            name: PointWeights(points, arrays[f"weights.values.{name}"])
+            for name, points in _under("weights.points.", arrays).items()
+        },
     )
+
+
+def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    """The arrays whose names begin with a prefix, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _probes(solution: Solution) -> np.ndarray:
     """Values of the solution at fixed irregular points, by which a file's function is recognised."""
     rng = np.random.default_rng(0)
-    ends = [(0.0, solution.problem.horizon), *solution.problem.domain.bounds]
+    ends = [(solution.problem.start, solution.problem.horizon), *solution.problem.domain.bounds]
     values = solution(*(low + (high - low) * rng.random(16) for low, high in ends))
     return np.stack(values if isinstance(values, tuple) else (values,))
 

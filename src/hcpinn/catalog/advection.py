@@ -2,10 +2,9 @@
 
 import jax.numpy as jnp
 
-from ..method import Method
 from ..problem import Interval, Periodic, Problem
-from ..trial import Decay
 from .entry import Entry
+from .rows import row
 
 ENTRY = Entry(
     problem=Problem(
@@ -18,7 +17,7 @@ ENTRY = Entry(
         parameters={"c": 60.0},
         ranges={"c": (-1e4, 1e4)},
     ),
-    paper=Method(name="paper", lift=Decay(1.0)),
+    paper=row("pbc+ic1+sa", name="paper"),
     title="Linear advection",
     stiffness="fast transport: at c = 60 the profile passes each point nearly ten times",
     equation="uₜ = −c uₓ",

@@ -2,10 +2,9 @@
 
 import jax.numpy as jnp
 
-from ..method import Method
 from ..problem import Interval, Periodic, Problem
-from ..trial import Decay
 from .entry import Entry
+from .rows import row
 
 ENTRY = Entry(
     problem=Problem(
@@ -18,7 +17,7 @@ ENTRY = Entry(
         parameters={"gamma1": 1e-3, "gamma2": 5.0},
         ranges={"gamma1": (1e-6, 1e3), "gamma2": (-1e3, 1e3)},
     ),
-    paper=Method(name="paper", lift=Decay(1.0)),
+    paper=row("pbc+ic1+sa", name="paper"),
     title="Allen–Cahn, case I",
     stiffness="sharp interfaces; u₀ has a slope jump at x = ±1 when continued periodically",
     equation="uₜ = γ₁ uₓₓ − γ₂ (u³ − u)",

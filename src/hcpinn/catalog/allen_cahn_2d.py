@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from ..method import Method
 from ..problem import Box, Periodic, Problem
+from ..training import LBFGS, Adam
 from ..trial import Decay
 from .entry import Entry
 
@@ -21,7 +22,14 @@ ENTRY = Entry(
         parameters={"gamma1": 1e-4, "gamma2": 1.0},
         ranges={"gamma1": (1e-6, 1e3), "gamma2": (-1e3, 1e3)},
     ),
-    paper=Method(name="paper", lift=Decay(1.0), points=10_000),
+    # The study does not say how many time segments it used, nor how it shared its steps among them.
+    paper=Method(
+        name="paper",
+        lift=Decay(1.0),
+        points=10_000,
+        windows=2,
+        stages=(Adam(steps=25_000), LBFGS(steps=2_500)),
+    ),
     title="Allen–Cahn in the plane",
     stiffness="interfaces in two dimensions",
     equation="uₜ = γ₁ (uₓₓ + u_yy) − γ₂ (u³ − u)",

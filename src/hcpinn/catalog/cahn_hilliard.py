@@ -2,10 +2,9 @@
 
 import jax.numpy as jnp
 
-from ..method import Method
 from ..problem import Interval, Periodic, Problem
-from ..trial import Decay
 from .entry import Entry
+from .rows import row
 
 ENTRY = Entry(
     problem=Problem(
@@ -18,7 +17,7 @@ ENTRY = Entry(
         parameters={"epsilon1": 1e-2, "epsilon2": 1e-4},
         ranges={"epsilon1": (1e-6, 1e3), "epsilon2": (1e-6, 1e3)},
     ),
-    paper=Method(name="paper", lift=Decay(0.1)),
+    paper=row("pbc+ic2+sa", name="paper"),
     title="Cahn–Hilliard",
     stiffness="fourth order and sharp interfaces; conserves mass",
     equation="uₜ = ε₁ (−uₓₓ − ε₂ uₓₓₓₓ + (u³)ₓₓ)",

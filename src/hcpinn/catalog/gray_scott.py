@@ -6,10 +6,9 @@ Periodic on [−50, 50], T = 20.
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from ..method import Method
 from ..problem import Interval, Periodic, Problem
-from ..trial import Decay
 from .entry import Entry
+from .rows import row
 
 
 def initial(x: Array) -> tuple[Array, Array]:
@@ -32,7 +31,7 @@ ENTRY = Entry(
         parameters={"epsilon1": 1.0, "epsilon2": 0.01, "b": 0.02, "k": 0.0562},
         ranges={"epsilon1": (0.0, 1e3), "epsilon2": (0.0, 1e3)},
     ),
-    paper=Method(name="paper", lift=Decay(0.1)),
+    paper=row("pbc+ic2+sa+mb", name="paper"),
     title="Gray–Scott",
     stiffness="two coupled fields with diffusion a hundred times apart",
     equation="uₜ = ε₁ uₓₓ + b (1 − u) − u v²,  vₜ = ε₂ vₓₓ − (b + k) v + u v²",

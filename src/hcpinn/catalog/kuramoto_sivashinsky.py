@@ -5,10 +5,9 @@ u₀ = cos(x/16) (1 + sin((x − 1)/16)).
 
 import jax.numpy as jnp
 
-from ..method import Method
 from ..problem import Interval, Periodic, Problem
-from ..trial import Decay
 from .entry import Entry
+from .rows import row
 
 ENTRY = Entry(
     problem=Problem(
@@ -19,7 +18,7 @@ ENTRY = Entry(
         rhs=lambda u: -u.xx - u.xxxx - u * u.x,
         initial=lambda x: jnp.cos(x / 16) * (1 + jnp.sin((x - 1) / 16)),
     ),
-    paper=Method(name="paper", lift=Decay(0.1)),
+    paper=row("pbc+ic2+sa", name="paper"),
     title="Kuramoto–Sivashinsky",
     stiffness="fourth order, with chaotic dynamics at later times",
     equation="uₜ = −uₓₓ − uₓₓₓₓ − u uₓ",

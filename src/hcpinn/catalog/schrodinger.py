@@ -2,10 +2,9 @@
 
 import jax.numpy as jnp
 
-from ..method import Method
 from ..problem import Interval, Periodic, Problem
-from ..trial import Decay
 from .entry import Entry
+from .rows import row
 
 ENTRY = Entry(
     problem=Problem(
@@ -16,7 +15,7 @@ ENTRY = Entry(
         rhs=lambda u: 1j * u.xx + 1j * abs(u) ** 2 * u,
         initial=lambda x: 2 / (2 - jnp.sqrt(2) * jnp.cos(x)) - 1,
     ),
-    paper=Method(name="paper", lift=Decay(1.0)),
+    paper=row("pbc+ic1+sa+mb", name="paper"),
     title="Nonlinear Schrödinger",
     stiffness="a complex field that oscillates and focuses; conserves mass and energy",
     equation="uₜ = i uₓₓ + i |u|² u",

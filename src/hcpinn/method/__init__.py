@@ -1,6 +1,17 @@
 """How to train, as a value."""
 
 from .declaration import Method
-from .text import from_dict, to_dict
+from .schedule import Curriculum, Resampling
+from .text import from_dict, from_toml, load_method, save_method, to_dict, to_toml
 
-__all__ = ["Method", "from_dict", "to_dict"]
+__all__ = [
+    "Curriculum",
+    "Method",
+    "Resampling",
+    "from_dict",
+    "from_toml",
+    "load_method",
+    "save_method",
+    "to_dict",
+    "to_toml",
+]

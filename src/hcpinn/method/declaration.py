@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import MethodError, unknown_name
+from ..objective import Batches, Penalty, WeightRule
 from ..sampling import SAMPLERS
 from ..training import LBFGS, Adam, Stage
 from ..trial import MLP, Decay, Embedding, Fourier, Gate, Lift, LinearGate, Network
+from .schedule import Curriculum, Resampling
 
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How to train: the trial function's parts, the points, and the stages of optimisation.
+    """How to train: the trial function's parts, the points, the weights, and the stages of optimisation.
 
     The defaults are the protocol of the study: 7 hidden layers of 32, 10 Fourier modes,
     16,384 Latin-hypercube points, Adam for 50,000 steps, then L-BFGS for 5,000.
@@ -24,20 +27,86 @@ class Method:
     gate: Gate = LinearGate()
     embedding: Embedding = Fourier(10)
     network: Network = MLP(32, 7)
+    penalties: tuple[Penalty, ...] = ()
+    """Conditions that the loss takes care of, because lift, gate and embedding do not."""
     points: int = 16_384
+    """Residual points, per time window."""
     sampler: str = "latin-hypercube"
+    batches: Batches | None = None
+    """Mini-batches of the residual points, in first-order stages."""
+    weights: WeightRule | None = None
+    """How the weights of points change while a first-order stage runs; later stages freeze them."""
+    resampling: Resampling | None = None
+    windows: int = 1
+    """Time windows, one network each, trained one after the other from the end of the one before."""
+    horizons: tuple[float, ...] = (1.0,)
+    """Shares of the duration over which all stages run in turn, on one network; the last is 1."""
+    curriculum: Curriculum | None = None
     stages: tuple[Stage, ...] = (Adam(), LBFGS())
 
     def __post_init__(self) -> None:
-        kinds = {"lift": Lift, "gate": Gate, "embedding": Embedding, "network": Network}
-        for part, kind in kinds.items():
-            if not isinstance(getattr(self, part), kind):
-                raise MethodError(f"{part} must be a {kind.__name__}, but is {getattr(self, part)!r}.")
-        if not (isinstance(self.points, int) and self.points >= 1):
-            raise MethodError(f"A method needs at least one point, but points = {self.points!r}.")
+        kinds: dict[str, Any] = {
+            "lift": Lift,
+            "gate": Gate,
+            "embedding": Embedding,
+            "network": Network,
+        }
+        choices: dict[str, Any] = {
+            "batches": Batches,
+            "weights": WeightRule,
+            "resampling": Resampling,
+            "curriculum": Curriculum,
+        }
+        for part, kind in {**kinds, **choices}.items():
+            value = getattr(self, part)
+            if not isinstance(value, kind) and not (value is None and part in choices):
+                raise MethodError(f"{part} must be a {kind.__name__}, but is {value!r}.")
+        for part in ("points", "windows"):
+            value = getattr(self, part)
+            if not (isinstance(value, int) and value >= 1):
+                raise MethodError(f"A method needs at least one of its {part}, but {part} = {value!r}.")
         if self.sampler not in SAMPLERS:
             raise unknown_name("sampler", self.sampler, SAMPLERS)
-        if not isinstance(self.stages, tuple) or not all(isinstance(s, Stage) for s in self.stages):
-            raise MethodError(f"stages must be a tuple such as (Adam(), LBFGS()), but is {self.stages!r}.")
+        self._check_tuple("stages", Stage, "(Adam(), LBFGS())")
+        self._check_tuple("penalties", Penalty, "(InitialPenalty(),)")
         if not self.stages:
             raise MethodError("A method needs at least one stage of training.")
+        self._check_horizons()
+        self._check_together()
+
+    def __str__(self) -> str:
+        from .text import to_toml
+
+        return to_toml(self)
+
+    def _check_tuple(self, name: str, kind: type, example: str) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, tuple) or not all(isinstance(item, kind) for item in value):
+            raise MethodError(f"{name} must be a tuple such as {example}, but is {value!r}.")
+
+    def _check_horizons(self) -> None:
+        shares = self.horizons
+        good = isinstance(shares, tuple) and len(shares) > 0
+        good = good and all(isinstance(s, int | float) and 0 < s <= 1 for s in shares)
+        if not good or shares[-1] != 1 or list(shares) != sorted(shares):
+            raise MethodError(
+                f"horizons must be a tuple of growing shares that ends in 1.0, as in (0.25, 0.5, 1.0), but is "
+                f"{shares!r}."
+            )
+
+    def _check_together(self) -> None:
+        """Refuse parts that make no sense together."""
+        tolerant = any(stage.tolerant for stage in self.stages)
+        for part in ("batches", "weights"):
+            if getattr(self, part) is not None and not tolerant:
+                raise MethodError(
+                    f"{part} need a first-order stage such as Adam, and this method has none: a line search "
+                    "compares losses, so they must not change from step to step."
+                )
+        if self.batches is not None:
+            self.batches.check(self.points)
+        if self.resampling is not None and self.weights is not None and self.weights.tied:
+            raise MethodError(
+                f"{type(self.weights).__name__} weights belong to points, and resampling replaces the points. "
+                "Leave out one of them, or use Causal weights."
+            )

@@ -1,23 +1,30 @@
-"""Methods as plain data, for files and for comparison."""
+"""Methods as plain data and as TOML, for files and for comparison."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import tomllib
+from pathlib import Path
 from typing import Any
 
-from .. import training, trial
-from ..errors import FileError, MethodError
-from ..training import Stage
+from .. import objective, training, trial
+from ..errors import FileError, HcpinnError, MethodError
+from ..files import write_bytes
+from ..objective import Penalty, WeightRule
+from ..training import Schedule, Stage
 from ..trial import Embedding, Gate, Lift, Network
+from . import schedule
 from .declaration import Method
 
 _PARTS = {
     name: part
-    for room in (trial, training)
+    for room in (trial, objective, training, schedule)
     for name, part in vars(room).items()
     if inspect.isclass(part) and dataclasses.is_dataclass(part) and not name.startswith("Custom")
 }
+
+_OWN = (Lift, Gate, Embedding, Network, Stage, Penalty, WeightRule, Schedule)
 
 
 def to_dict(method: Method) -> dict[str, Any]:
@@ -26,11 +33,46 @@ def to_dict(method: Method) -> dict[str, Any]:
 
 
 def from_dict(data: Any) -> Method:
-    """The method that `to_dict` described."""
+    """The method that `to_dict` described; settings left out have their defaults."""
     try:
         return Method(**{name: _object(value) for name, value in data.items()})
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         raise FileError(f"This is not the description of a method: {error}.") from error
+
+
+def to_toml(method: Method) -> str:
+    """A method as TOML. What it leaves out, such as mini-batches that are not used, is left out here too."""
+    import tomli_w
+
+    return tomli_w.dumps(_without_none(to_dict(method)))
+
+
+def from_toml(text: str) -> Method:
+    """The method that a TOML text describes; settings left out have their defaults."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(f"This is not TOML: {error}.") from error
+    return from_dict(data)
+
+
+def save_method(method: Method, path: str | Path) -> Path:
+    """Write a method to a TOML file."""
+    write_bytes(Path(path), to_toml(method).encode())
+    return Path(path)
+
+
+def load_method(path: str | Path) -> Method:
+    """The method in a TOML file."""
+    try:
+        text = Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise FileError(f"Cannot read the method in {path}: {reason}.") from error
+    try:
+        return from_toml(text)
+    except HcpinnError as error:
+        raise type(error)(f"{path}: {error}") from error
 
 
 def _plain(value: Any) -> Any:
@@ -41,7 +83,7 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    if isinstance(value, Lift | Gate | Embedding | Network | Stage):
+    if isinstance(value, _OWN):
         return {"kind": type(value).__name__}
     return {"function": getattr(value, "__qualname__", repr(value))}
 
@@ -54,7 +96,13 @@ def _object(value: Any) -> Any:
     kind = value.get("kind")
     if kind not in _PARTS:
         raise MethodError(
-            f"The method was trained with a part of its own, '{kind}', which is code and not kept in files. "
-            "Give the method again: load(path, method=…)."
+            f"The method has a part '{kind}', which is not one of hcpinn's. A part of your own is code and not "
+            "kept in files: give the method again, load(path, method=…)."
         )
     return _PARTS[kind](**{name: _object(item) for name, item in value.items() if name != "kind"})
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_none(item) for name, item in value.items() if item is not None}
+    return [_without_none(item) for item in value] if isinstance(value, list) else value

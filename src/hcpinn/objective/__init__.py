@@ -1,6 +1,40 @@
 """What training makes small."""
 
-from .objective import Data, Objective, chunk_size, stack
+from .batches import Batches, take_batch
+from .objective import RESIDUAL, Data, Measured, Objective, chunk_size, stack
+from .penalties import (
+    BoundaryPenalty,
+    DataPenalty,
+    InitialPenalty,
+    Penalty,
+    PeriodicPenalty,
+    check_penalties,
+)
 from .residual import residual
+from .term import Block, Term, residual_block
+from .weights import Attention, Causal, SelfAdaptive, WeightRule
 
-__all__ = ["Data", "Objective", "chunk_size", "residual", "stack"]
+__all__ = [
+    "RESIDUAL",
+    "Attention",
+    "Batches",
+    "Block",
+    "BoundaryPenalty",
+    "Causal",
+    "Data",
+    "DataPenalty",
+    "InitialPenalty",
+    "Measured",
+    "Objective",
+    "Penalty",
+    "PeriodicPenalty",
+    "SelfAdaptive",
+    "Term",
+    "WeightRule",
+    "check_penalties",
+    "chunk_size",
+    "residual",
+    "residual_block",
+    "stack",
+    "take_batch",
+]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import equinox as eqx
@@ -10,93 +11,158 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, UInt32
 
+from .. import sampling
 from ..jets import Jet
-from ..trial import Fixed, Trial, without_zeros
+from ..trial import Fixed, Trial
 from .residual import residual
+from .term import Block, Term, residual_block
 
 _CACHE_BYTES = {"cpu": 2 << 20, "gpu": 1 << 30}
 """Size of one layer's jet that keeps a chunk of points fast: in cache, or simply in memory."""
 
+RESIDUAL = "residual"
+"""The name of the equation's own term."""
+
 
 class Data(eqx.Module):
-    """What the loss of one run is computed from, in chunks of points (leading axis)."""
+    """What the loss of one run is computed from."""
 
-    fixed: Fixed
-    share: Float[Array, "*chunks points"]
-    """Each point's share of the mean; zero for points that only fill up the last chunk."""
+    blocks: dict[str, Block]
+    """What each term is computed from."""
     parameters: dict[str, Array]
     """The problem's named parameters."""
+    span: Float[Array, "*runs two"]
+    """When the problem starts, and how long it lasts."""
+    key: UInt32[Array, "*runs words"]
+    """From which the order of mini-batches is drawn."""
+
+    def when(self, term: str) -> Float[Array, "*runs points"]:
+        """The times of a term's points, from 0 at the start to 1 at the horizon."""
+        return (self.blocks[term].fixed[0].coordinates[..., 0] - self.span[..., 0]) / self.span[..., 1]
+
+
+class Measured(eqx.Module):
+    """The loss at some parameters, with everything that comes with it."""
+
+    loss: Float[Array, ""]
+    gradient: Float[Array, " parameters"]
+    terms: dict[str, Float[Array, ""]]
+    """The mean squared mismatch of each term, without any weights."""
+    squares: dict[str, Float[Array, " points"]]
+    """The squared mismatch at each point of each term."""
 
 
 class Objective:
-    """Mean squared residual over fixed points, for runs that differ in data but not in shape.
+    """A sum of mean squares over fixed points, for runs that differ in data but not in shape.
 
-    `loss(theta, data)` is for a single run, with the network's parameters as one flat
-    vector; `stack` lays the data of several runs together for `jax.vmap`.
+        loss = Σ_terms weight · Σ_points share · (weight of the point) · |mismatch|²
+
+    The first term is the equation's residual; the others are penalties. `measure(theta, data)`
+    is for a single run, with the network's parameters as one flat vector; `stack` lays the data
+    of several runs together for `jax.vmap`.
     """
 
-    def __init__(self, trial: Trial, template: Any, *, chunk: int):
+    def __init__(self, trial: Trial, template: Any, *, chunk: int, penalties: Sequence[Term] = ()):
         """`template` is any set of network parameters; `chunk` is how many points are done at once."""
         self.trial = trial
         self.chunk = chunk
         flat, self.unravel = ravel_pytree(template)
         self.size: int = flat.size
-        self.loss: Callable[[Array, Data], Array] = self._with_chunked_gradient()
-        self.evaluate: Callable[[Array, Data], Array] = jax.jit(self.loss)
+        self.penalties = tuple(penalties)
+        self.terms: dict[str, Term] = {
+            term.name: term for term in (Term(RESIDUAL, 1.0, None, _residual), *penalties)
+        }
 
-    def data(self, coordinates: Float[np.ndarray, "points axes"], trial: Trial | None = None) -> Data:
-        """The data of one run at the given points; `trial` where it differs from the first one's."""
+    def data(
+        self, coordinates: Float[np.ndarray, "points axes"], trial: Trial | None = None, *, seed: int = 0
+    ) -> Data:
+        """The data of one run, its residual taken at the given points; `trial` where it is not the first's."""
         own = self.trial if trial is None else trial
-        count = len(coordinates)
-        chunks = -(-count // self.chunk)
-        size = -(-count // chunks)
-        filled = np.concatenate([coordinates, np.repeat(coordinates[:1], chunks * size - count, axis=0)])
-        share = np.where(np.arange(chunks * size) < count, 1.0 / count, 0.0).reshape(chunks, size)
-        in_chunks = jnp.asarray(filled.reshape(chunks, size, -1))
-        fixed = own.fix_chunks(in_chunks)
+        blocks = {RESIDUAL: residual_block(own, coordinates, chunk=self.chunk)}
+        blocks.update({term.name: term.block(own, seed) for term in self.penalties if term.block})
         parameters = {name: jnp.asarray(float(v)) for name, v in own.problem.parameters.items()}
-        return Data(without_zeros(fixed), jnp.asarray(share), parameters)
+        span = jnp.asarray([float(own.problem.start), float(own.problem.duration)])
+        words = sampling.generator(seed, "batches").integers(0, 2**32, 2, np.uint32)
+        return Data(blocks, parameters, span, jnp.asarray(words))
 
-    def residuals(self, theta: Array, data: Data) -> Float[Array, "chunks points components"]:
-        """The residual at every point, chunk by chunk."""
-        network = self.unravel(theta)
-        return jax.lax.map(lambda fixed: residual(self.trial, network, fixed, data.parameters), data.fixed)
+    def measure(self, theta: Array, data: Data, weights: Mapping[str, Array] | None = None) -> Measured:
+        """Loss, gradient and mismatches; `weights` are factors of each point's square, by term."""
+        loss, gradient = jnp.zeros((), theta.dtype), jnp.zeros_like(theta)
+        terms, squares = {}, {}
+        for name, term in self.terms.items():
+            block = data.blocks[name]
+            scale = block.share if term.weight == 1.0 else term.weight * block.share
+            if weights is not None and name in weights:
+                scale = scale * weights[name]
+            value, slope, squares[name] = self._descend(term, theta, block, scale, data.parameters)
+            loss, gradient = loss + value, gradient + slope
+            terms[name] = jnp.sum(block.share * squares[name])
+        return Measured(loss, gradient, terms, squares)
 
-    def _chunk_loss(self, theta: Array, fixed: Fixed, share: Array, parameters: dict[str, Array]) -> Array:
-        values = residual(self.trial, self.unravel(theta), fixed, parameters)
-        return jnp.sum(share * jnp.sum(values**2, axis=-1))
+    @cached_property
+    def residual_squares(self) -> Any:
+        """|residual|² at the points of a block, compiled: `residual_squares(theta, block, parameters)`."""
+        term = self.terms[RESIDUAL]
 
-    def _with_chunked_gradient(self) -> Callable[[Array, Data], Array]:
-        """The loss, whose gradient is summed chunk by chunk so that memory stays that of one chunk."""
+        def squares(theta: Array, block: Block, parameters: dict[str, Array]) -> Array:
+            network = self.unravel(theta)
 
-        def total(function: Callable[..., Any], theta: Array, data: Data) -> Any:
-            def one(fixed: Fixed, share: Array) -> Any:
-                return function(theta, fixed, share, data.parameters)
+            def one(part: Block) -> Array:
+                return jnp.sum(term.mismatch(self.trial, network, part, parameters) ** 2, axis=-1)
 
-            first = jax.tree.map(lambda a: a[0], (data.fixed, data.share))
-            if data.share.shape[0] == 1:
-                return one(*first)
-            zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), jax.eval_shape(one, *first))
+            return _join(jax.lax.map(one, _in_chunks(block, self.chunk)), block.share.size)
 
-            def add(sums: Any, chunk: Any) -> tuple[Any, None]:
-                return jax.tree.map(jnp.add, sums, one(*chunk)), None
+        return jax.jit(squares)
 
-            return jax.lax.scan(add, zero, (data.fixed, data.share))[0]
+    def _descend(
+        self, term: Term, theta: Array, block: Block, scale: Array, parameters: dict[str, Array]
+    ) -> tuple[Array, Array, Array]:
+        """A term's part of loss and gradient, summed chunk by chunk so that memory stays that of one."""
 
-        @jax.custom_vjp
-        def loss(theta: Array, data: Data) -> Array:
-            return total(self._chunk_loss, theta, data)
+        def part(theta: Array, block: Block, scale: Array) -> tuple[Array, Array]:
+            values = term.mismatch(self.trial, self.unravel(theta), block, parameters)
+            squares = jnp.sum(values**2, axis=-1)
+            return jnp.sum(scale * squares), squares
 
-        def forward(theta: Array, data: Data) -> tuple[Array, Array]:
-            return total(jax.value_and_grad(self._chunk_loss), theta, data)
+        both = jax.value_and_grad(part, has_aux=True)
+        count = block.share.size
+        if count <= self.chunk or term.name != RESIDUAL:
+            (value, squares), gradient = both(theta, block, scale)
+            return value, gradient, squares
 
-        def backward(gradient: Array, cotangent: Array) -> tuple[Array, None]:
-            return cotangent * gradient, None
+        def add(sums: tuple[Array, Array], chunk: tuple[Block, Array]) -> tuple[tuple[Array, Array], Array]:
+            (value, squares), gradient = both(theta, *chunk)
+            return (sums[0] + value, sums[1] + gradient), squares
 
-        loss.defvjp(forward, backward)
-        return loss
+        zero = (jnp.zeros((), theta.dtype), jnp.zeros_like(theta))
+        blocks, scales = _in_chunks((block, scale), self.chunk)
+        # Points that only fill up the last chunk count for nothing.
+        scales = jnp.where(jnp.arange(scales.size).reshape(scales.shape) < count, scales, 0.0)
+        (value, gradient), squares = jax.lax.scan(add, zero, (blocks, scales))
+        return value, gradient, _join(squares, count)
+
+
+def _residual(trial: Trial, network: Any, block: Block, parameters: Mapping[str, Any]) -> Array:
+    return residual(trial, network, block.fixed[0], parameters)
+
+
+def _in_chunks(tree: Any, chunk: int) -> Any:
+    """Arrays over points as (chunks, points in a chunk, …); the last chunk repeats its last point."""
+    count = jax.tree.leaves(tree)[0].shape[0]
+    chunks = -(-count // chunk)
+    size = -(-count // chunks)
+
+    def split(array: Array) -> Array:
+        filled = jnp.pad(array, ((0, chunks * size - count), *[(0, 0)] * (array.ndim - 1)), mode="edge")
+        return filled.reshape(chunks, size, *array.shape[1:])
+
+    return jax.tree.map(split, tree)
+
+
+def _join(values: Array, count: int) -> Array:
+    return values.reshape(-1)[:count]
 
 
 def chunk_size(*, width: int, indices: int, itemsize: int, runs: int, platform: str) -> int:
@@ -128,8 +194,18 @@ def _with_same_indices(runs: Sequence[Data]) -> list[Data]:
         like = {index: value for jet in jets for index, value in jet.items()}
         return [{i: jet[i] if i in jet else jnp.zeros_like(v) for i, v in like.items()} for jet in jets]
 
-    lifts, gates = fill([r.fixed.lift for r in runs]), fill([r.fixed.gate for r in runs])
-    return [
-        Data(Fixed(r.fixed.coordinates, lift, gate, r.fixed.features), r.share, r.parameters)
-        for r, lift, gate in zip(runs, lifts, gates, strict=True)
-    ]
+    def alike(fixed: Sequence[Fixed]) -> list[Fixed]:
+        lifts, gates = fill([f.lift for f in fixed]), fill([f.gate for f in fixed])
+        return [
+            Fixed(f.coordinates, lift, gate, f.features)
+            for f, lift, gate in zip(fixed, lifts, gates, strict=True)
+        ]
+
+    filled: list[dict[str, Block]] = [{} for _ in runs]
+    for name in runs[0].blocks:
+        blocks = [run.blocks[name] for run in runs]
+        places = [alike([b.fixed[i] for b in blocks]) for i in range(len(blocks[0].fixed))]
+        for number, block in enumerate(blocks):
+            own = tuple(place[number] for place in places)
+            filled[number][name] = Block(own, block.target, block.share)
+    return [Data(blocks, run.parameters, run.span, run.key) for blocks, run in zip(filled, runs, strict=True)]

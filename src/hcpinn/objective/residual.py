@@ -9,15 +9,16 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..problem import Index
-from ..trial import Fixed, Trial
+from ..trial import Fixed, MarchedTrial, Trial
+from ..trial.trial import MarchedFixed
 
 
 def residual(
-    trial: Trial, network: Any, fixed: Fixed, parameters: Mapping[str, Any]
+    trial: Trial | MarchedTrial, network: Any, fixed: Fixed | MarchedFixed, parameters: Mapping[str, Any]
 ) -> Float[Array, "points components"]:
     """r at the points of `fixed`, for a network's parameters and the problem's named parameters."""
     problem = trial.problem
-    jet = trial.jet(network, fixed)
+    jet = trial.jet(network, fixed)  # type: ignore[arg-type]
     fields = {index: problem.to_fields(values) for index, values in jet.items()}
     shape = fixed.coordinates.shape[:1]
 

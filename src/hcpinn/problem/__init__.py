@@ -1,6 +1,6 @@
 """Declaring what to solve."""
 
-from .conditions import Boundary, Dirichlet, Periodic
+from .conditions import Boundary, Dirichlet, Neumann, Periodic, Robin
 from .declaration import Problem
 from .domain import Box, Interval
 from .expression import MAX_ORDER, Expression, Index, apply
@@ -13,7 +13,9 @@ __all__ = [
     "Expression",
     "Index",
     "Interval",
+    "Neumann",
     "Periodic",
     "Problem",
+    "Robin",
     "apply",
 ]

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import ProblemError, unknown_name
-from .conditions import Dirichlet
+from .conditions import Dirichlet, Periodic
 from .domain import Box
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def check_problem(problem: Problem) -> None:
     mesh, values, scales = _initial_data(problem)
     for axis, condition in enumerate(problem.boundaries):
         ends = [(_face(mesh, axis, end), [_take(v, axis, end) for v in values]) for end in (0, -1)]
-        if isinstance(condition, Dirichlet):
-            _check_dirichlet(problem, axis, ends, scales)
-        else:
+        if isinstance(condition, Periodic):
             _check_periodic(problem, axis, ends, scales)
+        else:
+            _check_data(problem, axis, ends, scales)
     _check_corners(problem, scales)
 
 
@@ -43,9 +43,14 @@ def _check_settings(problem: Problem) -> None:
             f"domain must be an Interval(a, b) or a Box((a, b), (c, d)), but is {problem.domain!r}."
         )
     _ = problem.boundaries
-    horizon = problem.horizon
-    if not (isinstance(horizon, int | float) and math.isfinite(horizon) and horizon > 0):
-        raise ProblemError(f"horizon must be a positive, finite time, but is {horizon!r}.")
+    start, horizon = problem.start, problem.horizon
+    if not (isinstance(start, int | float) and math.isfinite(start)):
+        raise ProblemError(f"start must be a finite time, but is {start!r}.")
+    if not (isinstance(horizon, int | float) and math.isfinite(horizon) and horizon > start):
+        raise ProblemError(
+            f"horizon must be a {'positive, ' if start == 0 else ''}finite time"
+            f"{'' if start == 0 else f' after the start, t = {start:g}'}, but is {horizon!r}."
+        )
     for name, value in problem.parameters.items():
         if name in problem.axes:
             raise ProblemError(f"A parameter is called '{name}', which names a coordinate. Rename it.")
@@ -95,9 +100,10 @@ def _check_periodic(problem: Problem, axis: int, ends: list[Any], scales: list[f
             )
 
 
-def _check_dirichlet(problem: Problem, axis: int, ends: list[Any], scales: list[float]) -> None:
-    face, letter = ends[0][0], problem.space[axis]
-    times = np.linspace(0.0, problem.horizon, 101)
+def _check_data(problem: Problem, axis: int, ends: list[Any], scales: list[float]) -> None:
+    """Boundary data must be finite; values, which an exact trial function takes on, must suit u₀ too."""
+    condition, face, letter = problem.boundaries[axis], ends[0][0], problem.space[axis]
+    times = np.linspace(problem.start, problem.horizon, 101)
     t = np.repeat(times, face[0].size)
     across = [jnp.asarray(np.tile(m.ravel(), len(times))) for i, m in enumerate(face) if i != axis]
     data = problem.boundary_values(jnp.asarray(t), across, axis=axis)
@@ -106,15 +112,18 @@ def _check_dirichlet(problem: Problem, axis: int, ends: list[Any], scales: list[
             if not np.isfinite(g).all():
                 when = t[~np.isfinite(g)][0]
                 raise ProblemError(
-                    f"The Dirichlet data for '{name}' at the {side} end of {letter} are not finite at "
-                    f"t = {when:g}."
+                    f"The {type(condition).__name__} data for '{name}' at the {side} end of {letter} are not "
+                    f"finite at t = {when:g}."
                 )
+            if not isinstance(condition, Dirichlet):
+                continue
             gap = np.abs(u0.ravel() - g[: u0.size])
             if gap.max() > _MATCH * max(scale, float(np.abs(g).max())):
                 at = int(np.argmax(gap))
                 raise ProblemError(
                     f"Initial and boundary data disagree at {_place(problem, where, at)}: "
-                    f"{name}(0, ·) = {u0.flat[at]:.6g} but g = {g[at]:.6g} there at t = 0. "
+                    f"{name}({problem.start:g}, ·) = {u0.flat[at]:.6g} but g = {g[at]:.6g} there at t = "
+                    f"{problem.start:g}. "
                     "Change one of them so that they agree."
                 )
 
@@ -122,7 +131,7 @@ def _check_dirichlet(problem: Problem, axis: int, ends: list[Any], scales: list[
 def _check_corners(problem: Problem, scales: list[float]) -> None:
     """Where faces of two axes meet, their data must agree at all times."""
     prescribed = [a for a, condition in enumerate(problem.boundaries) if isinstance(condition, Dirichlet)]
-    t = jnp.linspace(0.0, problem.horizon, 21)
+    t = jnp.linspace(problem.start, problem.horizon, 21)
     middle = [jnp.full_like(t, (a + b) / 2) for a, b in problem.domain.bounds]
     for (first, second), i, j in itertools.product(itertools.combinations(prescribed, 2), (0, 1), (0, 1)):
         point = list(middle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from jaxtyping import Array
 from ..errors import HcpinnError, ProblemError, unknown_name
 from ..precision import double
 from .calling import argument_names, call_by_name, evaluate_data
-from .conditions import Boundary, Dirichlet, Periodic, per_axis
+from .conditions import Boundary, Periodic, per_axis
 from .domain import Box
 from .expression import Index, coordinate, field
 
@@ -25,6 +26,13 @@ _JNP_HINT = (
     "rhs calls a jax.numpy function on a field, a coordinate or one of their derivatives. Use NumPy's: "
     "np.sin(u) in place of jnp.sin(u). For any other function write hcpinn.apply(function, u)."
 )
+
+
+@dataclass(frozen=True)
+class _Restart:
+    """Initial data that are the state of another solution: `state(coordinates)`, one array per field."""
+
+    state: Callable[[list[Array]], list[Array]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,6 +58,8 @@ class Problem:
     parameters: Mapping[str, float] = dataclasses.field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
     """The smallest and largest sensible value of parameters that have such bounds."""
+    start: float = 0.0
+    """The time of the initial data; the horizon is the time at which the problem ends."""
     name: str = "problem"
 
     def __post_init__(self) -> None:
@@ -64,6 +74,11 @@ class Problem:
     def space(self) -> tuple[str, ...]:
         """Names of the space axes."""
         return self.domain.axes
+
+    @property
+    def duration(self) -> float:
+        """How long the problem lasts: from `start` to `horizon`."""
+        return self.horizon - self.start
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -103,6 +118,18 @@ class Problem:
                 raise unknown_name("parameter", name, self.parameters, of=self.name)
         return dataclasses.replace(self, parameters={**self.parameters, **values})
 
+    def restarted(
+        self, start: float, horizon: float, initial: Callable[[list[Array]], list[Array]]
+    ) -> Problem:
+        """The same problem from another start to another horizon, from `initial(coordinates)` on.
+
+        Nothing is checked anew: the state comes from a solution of this problem.
+        """
+        problem = copy.copy(self)
+        for name, value in (("start", start), ("horizon", horizon), ("initial", _Restart(initial))):
+            object.__setattr__(problem, name, value)
+        return problem
+
     def evaluate_rhs(
         self,
         lookup: Callable[[int, Index], Any],
@@ -133,7 +160,9 @@ class Problem:
     def initial_values(
         self, coordinates: Sequence[Array], parameters: Mapping[str, Any] | None = None
     ) -> list[Array]:
-        """u(0, x) at space coordinates x, …: one array per field."""
+        """u at the start, at space coordinates x, …: one array per field."""
+        if isinstance(self.initial, _Restart):
+            return self.initial.state(list(coordinates))
         given = self.parameters if parameters is None else parameters
         named = dict(zip(self.space, coordinates, strict=True))
         values = evaluate_data(self.initial, "initial", named, given, self.space)
@@ -153,23 +182,24 @@ class Problem:
         axis: int = 0,
         parameters: Mapping[str, Any] | None = None,
     ) -> tuple[list[Array], list[Array]]:
-        """Dirichlet data at the lower and upper end of an axis: one array per field each.
+        """Boundary data at the lower and upper end of an axis: one array per field each.
 
         `across` are the coordinates along the other axes, in order.
         """
         condition = self.boundaries[axis]
-        if not isinstance(condition, Dirichlet):
+        if isinstance(condition, Periodic):
             raise ProblemError(
-                f"{self.name} has no Dirichlet data along {self.space[axis]}: it is periodic there."
+                f"{self.name} has no boundary data along {self.space[axis]}: it is periodic there."
             )
         given = self.parameters if parameters is None else parameters
         ends = []
+        upper = condition.lower if condition.upper is None else condition.upper
         for side, edge, data in zip(
-            ("lower", "upper"), self.domain.bounds[axis], condition.ends, strict=True
+            ("lower", "upper"), self.domain.bounds[axis], (condition.lower, upper), strict=True
         ):
             space = [*across[:axis], jnp.full_like(t, edge), *across[axis:]]
             named = dict(zip(self.axes, (t, *space), strict=True))
-            role = f"Dirichlet data at the {side} end of {self.space[axis]}"
+            role = f"{type(condition).__name__} data at the {side} end of {self.space[axis]}"
             values = evaluate_data(data, role, named, given, self.space)
             if len(values) == 1:
                 values = values * len(self.fields)

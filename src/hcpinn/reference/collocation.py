@@ -1,7 +1,8 @@
-"""Dirichlet problems on an interval: patched Chebyshev collocation in space, Radau IIA in time.
+"""Problems with boundary data on an interval: patched Chebyshev collocation, Radau IIA in time.
 
-The unknowns are the values at the interior points; the values at the two ends are the data
-g(t), put in before differentiating. The resulting stiff system of ordinary differential
+The unknowns are the values at the interior points; the values at the two ends follow from them
+and the data g(t) by the boundary conditions, α u + β ∂u/∂n = g, and are put in before
+differentiating. The resulting stiff system of ordinary differential
 equations goes to SciPy's Radau with its exact, sparse Jacobian Σ_D diag(∂F/∂D) D.
 """
 
@@ -18,7 +19,7 @@ import scipy.integrate
 import scipy.sparse
 from jaxtyping import Array, Float
 
-from ..problem import Problem
+from ..problem import Dirichlet, Periodic, Problem
 from .patches import Patches
 from .probes import Slot, evaluate, slots
 from .projection import initial_on_grid
@@ -51,6 +52,7 @@ class Collocation:
         self._ends = jax.jit(
             lambda t: jnp.stack([problem.to_components(side) for side in problem.boundary_values(t)])
         )
+        self._close()
         values = problem.initial_values([self._coordinate])
         self.initial = np.moveaxis(np.asarray(problem.to_components(values)), -1, 0)
 
@@ -59,9 +61,32 @@ class Collocation:
     ) -> Float[np.ndarray, "components nodes"]:
         """Values at all points: the unknowns between the data."""
         values = np.empty_like(self.initial)
-        values[:, 1:-1] = state.reshape(len(values), -1)
-        values[:, 0], values[:, -1] = np.asarray(self._ends(t))
+        inner = state.reshape(len(values), -1)
+        values[:, 1:-1] = inner
+        ends = self._from_data @ np.asarray(self._ends(t)) + self._from_inside @ inner.T
+        values[:, 0], values[:, -1] = ends
         return values
+
+    def _close(self) -> None:
+        """Solve the two boundary conditions for the values at the ends: ends = P g + Q (values inside)."""
+        condition = self.problem.boundaries[0]
+        assert not isinstance(condition, Periodic)
+        value, slope = condition.coefficients
+        rows = np.zeros((2, len(self.points)))
+        rows[0, 0] = rows[1, -1] = value
+        if slope:
+            derivative = self.patches.derivatives[1].tocsr()[[0, -1]].toarray()
+            rows += slope * np.array([[-1.0], [1.0]]) * derivative
+        self._from_data = np.linalg.inv(rows[:, [0, -1]])
+        self._from_inside = -self._from_data @ rows[:, 1:-1]
+        self._extension = scipy.sparse.vstack(
+            [
+                scipy.sparse.csr_array(self._from_inside[:1]),
+                scipy.sparse.eye_array(len(self.points) - 2, format="csr"),
+                scipy.sparse.csr_array(self._from_inside[1:]),
+            ],
+            format="csr",
+        )
 
     def rates(
         self, t: float, values: Float[np.ndarray, "components nodes"]
@@ -80,7 +105,9 @@ class Collocation:
         total: Any = scipy.sparse.csr_array((len(self.points) - 2,) * 2)
         for index, slope in zip(self.problem.derivatives, slopes, strict=True):
             inner = scipy.sparse.diags_array(slope[1:-1])
-            total = total + (inner @ self.patches.derivatives[index[1]][1:-1, 1:-1] if any(index) else inner)
+            total = total + (
+                inner @ self.patches.derivatives[index[1]][1:-1] @ self._extension if any(index) else inner
+            )
         return total
 
     def _arguments(self, values: Float[np.ndarray, "components nodes"]) -> dict[Slot, np.ndarray]:
@@ -131,7 +158,7 @@ class Collocation:
         try:
             result = scipy.integrate.solve_ivp(
                 rate,
-                (0.0, float(times[-1])),
+                (float(times[0]), float(times[-1])),
                 start.ravel(),
                 method="Radau",
                 t_eval=times,
@@ -155,15 +182,18 @@ class Collocation:
 
     def corner_notes(self) -> list[str]:
         """Where F(u₀) and g′(0) disagree at an end, the solution is not smooth in that corner."""
-        rates = self.rates(0.0, self.initial)
-        ends = np.asarray(jax.jvp(self._ends, (jnp.zeros(()),), (jnp.ones(()),))[1])
+        if not isinstance(self.problem.boundaries[0], Dirichlet):
+            return []
+        start = float(self.problem.start)
+        rates = self.rates(start, self.initial)
+        ends = np.asarray(jax.jvp(self._ends, (jnp.asarray(start),), (jnp.ones(()),))[1])
         scale = max(float(np.abs(rates).max()), float(np.abs(ends).max()), 1e-300)
         notes = []
         for side, x in ((0, self.points[0]), (-1, self.points[-1])):
             for name, inner, outer in zip(self.problem.components, rates[:, side], ends[side], strict=True):
                 if abs(inner - outer) > 1e-6 * scale:
                     notes.append(
-                        f"In the corner t = 0, x = {x:g} the equation asks for {name}_t = {inner:.3g} and "
+                        f"In the corner t = {start:g}, x = {x:g} the equation asks for {name}_t = {inner:.3g} and "
                         f"the boundary data for {outer:.3g}: the solution has a weak singularity there."
                     )
         return notes

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..precision import double
-from ..problem import Dirichlet, Problem
+from ..problem import Boundary, Periodic, Problem, Robin
 from .probes import evaluate, probe_points, slopes, slots
 
 _VERSION = 1
@@ -26,18 +27,20 @@ the more digits count, the likelier it is that such a difference crosses a round
 
 def fingerprint(problem: Problem) -> str:
     """64 hexadecimal digits that stand for everything a solution of the problem depends on."""
-    statement = {
+    statement: dict[str, Any] = {
         "version": _VERSION,
         "axes": problem.axes,
         "lower": [float(a).hex() for a in problem.domain.lower],
         "upper": [float(b).hex() for b in problem.domain.upper],
         "horizon": float(problem.horizon).hex(),
-        "boundary": [type(condition).__name__ for condition in problem.boundaries],
+        "boundary": [_kind(condition) for condition in problem.boundaries],
         "fields": problem.fields,
         "complex": [bool(c) for c in problem.complex_fields],
         "derivatives": problem.derivatives,
         "parameters": {name: repr(complex(problem.parameters[name])) for name in sorted(problem.parameters)},
     }
+    if problem.start:
+        statement["start"] = float(problem.start).hex()
     digest = hashlib.sha256(json.dumps(statement).encode())
     for values in _probes(problem):
         digest.update(_rounded(values))
@@ -64,13 +67,18 @@ def _probes(problem: Problem) -> list[np.ndarray]:
             )
         ]
         probes += [np.asarray(v) for v in problem.initial_values(space)]
-        times = jnp.asarray(problem.horizon * np.modf(number * np.sqrt(7.0))[0])
+        times = jnp.asarray(problem.start + problem.duration * np.modf(number * np.sqrt(7.0))[0])
         for axis, condition in enumerate(problem.boundaries):
-            if isinstance(condition, Dirichlet):
+            if not isinstance(condition, Periodic):
                 across = [*space[:axis], *space[axis + 1 :]]
                 for side in problem.boundary_values(times, across, axis=axis):
                     probes += [np.asarray(v) for v in side]
     return probes
+
+
+def _kind(condition: Boundary) -> str | list[Any]:
+    name = type(condition).__name__
+    return [name, *condition.coefficients] if isinstance(condition, Robin) else name
 
 
 def _rounded(values: np.ndarray) -> bytes:

@@ -80,7 +80,7 @@ class _Refinement:
         known = jax.jit(lambda state: galerkin.arguments(state, wanted))(
             jnp.asarray(self._initial(self.modes))
         )
-        times = jnp.linspace(0.0, self.problem.horizon, 3).reshape(-1, *[1] * self.dimensions)
+        times = jnp.linspace(self.problem.start, self.problem.horizon, 3).reshape(-1, *[1] * self.dimensions)
         coordinates = [times, *(jnp.asarray(g)[None] for g in galerkin.grid)]
         return middle_slopes(self.problem, self.parts, {s: v[None] for s, v in known.items()}, coordinates)
 
@@ -129,7 +129,7 @@ class _Refinement:
         start = " after a graded start" if self.graded else ""
         solver = (
             f"Fourier–Galerkin with modes up to {self.modes} per axis (products on {points} points), ETDRK4 "
-            f"with {2 * self.steps} steps per output interval of {self.times[1]:g}{start}; "
+            f"with {2 * self.steps} steps per output interval of {self.times[1] - self.times[0]:g}{start}; "
             f"checked against half as many steps and modes up to {wider}."
         )
         return Outcome(values, float(estimate), solver, tuple(self.notes))

@@ -219,7 +219,7 @@ class Galerkin:
         Rough data make the time derivatives of N grow like powers of 1/t, so that a step in
         proportion to t keeps the scheme's order where equal steps would lose it.
         """
-        time = 0.0
+        time = float(self.problem.start)
         for level in (GRADED_LEVELS, *range(GRADED_LEVELS, 0, -1)):
             duration = interval * 0.5**level
             table = coefficients(self.linear, duration / steps)

@@ -71,7 +71,7 @@ def probe_points(problem: Problem, count: int) -> tuple[dict[Slot, Array], list[
     arguments = slots(problem)
     roots = np.sqrt(_primes(2 * len(arguments) + len(problem.axes)))
     draws = iter(np.modf(np.outer(roots, number))[0])
-    lower, upper = (0.0, *problem.domain.lower), (problem.horizon, *problem.domain.upper)
+    lower, upper = (problem.start, *problem.domain.lower), (problem.horizon, *problem.domain.upper)
     coordinates = [jnp.asarray(a + (b - a) * next(draws)) for a, b in zip(lower, upper, strict=True)]
 
     def spread() -> np.ndarray:

@@ -32,12 +32,12 @@ def solve_reference(
 ) -> Reference:
     """A trusted classical solution of the problem, with an estimate of its error.
 
-    Periodic problems are solved by a Fourier method in one to three dimensions, Dirichlet
-    problems by Chebyshev collocation on an interval. Grid and step are refined until the
+    Periodic problems are solved by a Fourier method in one to three dimensions, others by
+    Chebyshev collocation on an interval. Grid and step are refined until the
     values change by less than `tolerance` (relative, in L²); where that is out of reach the
     reference says so in its notes and in `error_estimate`.
 
-    Values are given at `times` equidistant times from 0 to the horizon and `points`
+    Values are given at `times` equidistant times from the start to the horizon and `points`
     equidistant points per axis (512 in one dimension), both ends included. `cache=False`
     neither reads nor writes the folder of references.
     """
@@ -54,7 +54,7 @@ def solve_reference(
         known = load(key, problem.name)
         if known is not None:
             return known
-    grid = np.linspace(0.0, float(problem.horizon), times)
+    grid = np.linspace(float(problem.start), float(problem.horizon), times)
     start = time.perf_counter()
     with double(), _processor(len(axes)):
         outcome = solver(problem, grid, axes, tolerance)
@@ -97,7 +97,7 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
     )
     raise ReferenceError(
         f"There is no reference solver for {problem.name}: its boundary is {kinds}. References exist for "
-        "problems that are periodic along all axes, and for Dirichlet problems on an interval."
+        "problems that are periodic along all axes, and for those with boundary data on an interval."
     )
 
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array
 
-from .stage import Loss, Stage, Step
+from .schedule import Constant, Schedule
+from .stage import Stage, Step, Target
 from .validation import check_stage
 
 
 @dataclass(frozen=True)
 class Adam(Stage):
-    """Adam with a constant learning rate."""
+    """Adam, with a constant learning rate unless a schedule changes it."""
 
     steps: int = 50_000
     rate: float = 1e-3
+    schedule: Schedule = Constant()
     precision: str = "float32"
+    tolerant: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_stage(self)
@@ -29,14 +31,23 @@ class Adam(Stage):
     def label(self) -> str:
         return "Adam"
 
-    def init(self, loss: Loss, theta: Array) -> Any:
-        return optax.adam(self.rate).init(theta)
+    def init(self, target: Target, theta: Array) -> Any:
+        return self._optimiser.init(theta)
 
-    def step(self, loss: Loss, theta: Array, state: Any) -> Step:
-        value, gradient = jax.value_and_grad(loss)(theta)
+    def step(self, target: Target, theta: Array, state: Any) -> Step:
+        here = target(theta)
         change: Any
-        change, state = optax.adam(self.rate).update(gradient, state)
-        return Step(theta + change, state, value, theta)
+        change, state = self._optimiser.update(here.gradient, state)
+        return Step(theta + change, state, here.loss, here.terms, theta, here.squares)
+
+    def renew(self, target: Target, theta: Array, state: Any) -> Any:
+        return state
 
     def terminate(self, state: Any) -> Array:
         return jnp.int32(0)
+
+    @property
+    def _optimiser(self) -> optax.GradientTransformation:
+        # A plain number, where it is one, keeps the schedule's counter out of the state.
+        rate = self.rate if isinstance(self.schedule, Constant) else self.schedule.rate(self.rate, self.steps)
+        return optax.adam(rate)

@@ -14,22 +14,26 @@ import numpy as np
 from ..errors import FileError
 from ..files import read_archive, write_archive
 
-_KIND, _VERSION = "checkpoint", 1
+_KIND, _VERSION = "checkpoint", 2
 
 
 @dataclass
 class Position:
     """How far a training has come."""
 
-    stage: int = 0
+    phase: int = 0
     step: int = 0
-    """Steps done in this stage."""
+    """Steps done in this phase."""
     seconds: float = 0.0
     """Time spent so far, over all sittings."""
     losses: list[np.ndarray] = field(default_factory=list)
-    """The loss at every step so far, one block after the other, each (steps, runs)."""
-    stages: list[int] = field(default_factory=list)
-    """Steps done in each finished stage."""
+    """Loss and terms at every step so far, one block after the other, each (steps, runs, 1 + terms)."""
+    steps: list[int] = field(default_factory=list)
+    """Steps done in each finished phase."""
+    finished: list[np.ndarray] = field(default_factory=list)
+    """The parameters of each finished time window, (runs, parameters)."""
+    points: np.ndarray | None = None
+    """Points that were chosen by looking at the residual, (runs, points, axes)."""
 
 
 @dataclass
@@ -52,13 +56,16 @@ class Checkpoint:
         """Write position and state; the previous checkpoint stays until this one is whole."""
         leaves = jax.tree.leaves(carry)
         arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
-        arrays["losses"] = np.concatenate(position.losses) if position.losses else np.zeros((0, 0))
+        arrays["losses"] = np.concatenate(position.losses) if position.losses else np.zeros((0, 0, 0))
+        arrays.update({f"finished.{i}": theta for i, theta in enumerate(position.finished)})
+        if position.points is not None:
+            arrays["points"] = position.points
         header = {
             "identity": self.identity,
-            "stage": position.stage,
+            "phase": position.phase,
             "step": position.step,
             "seconds": position.seconds,
-            "stages": position.stages,
+            "steps": position.steps,
         }
         write_archive(self.path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
         self._last = time.monotonic()
@@ -79,15 +86,21 @@ class Checkpoint:
         try:
             losses = arrays.pop("losses")
             position = Position(
-                int(header["stage"]),
+                int(header["phase"]),
                 int(header["step"]),
                 float(header["seconds"]),
                 [losses] if losses.size else [],
-                [int(count) for count in header["stages"]],
+                [int(count) for count in header["steps"]],
+                [arrays.pop(f"finished.{i}") for i in range(_count(arrays, "finished."))],
+                arrays.pop("points", None),
             )
             return position, [arrays[f"state.{i}"] for i in range(len(arrays))]
         except (KeyError, TypeError, ValueError) as error:
             raise FileError(f"{self.path} is incomplete: it lacks or garbles {error}. Start anew.") from error
+
+
+def _count(arrays: dict[str, np.ndarray], prefix: str) -> int:
+    return sum(name.startswith(prefix) for name in arrays)
 
 
 def restore(template: Any, leaves: list[np.ndarray], path: Path) -> Any:

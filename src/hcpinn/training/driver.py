@@ -1,4 +1,4 @@
-"""The one training loop: stages in turn, many runs at once, in compiled blocks of steps."""
+"""The one training loop: phases in turn, many runs at once, in compiled blocks of steps."""
 
 from __future__ import annotations
 
@@ -6,39 +6,19 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
 
-from ..objective import Data, Objective
 from .checkpoint import Checkpoint, Position, restore
+from .phase import Plan, Prepared
+from .program import IDLE, Carry, Program
 from .progress import Progress
-from .stage import Stage
 from .stop import Stop
-
-_DIVERGED = 1e6
-"""Growth of the loss over its first value that counts as divergence."""
-
-
-_IDLE = -np.inf
-"""Stands in the record of losses for a step that a stopped run did not take."""
-
-
-class Carry(eqx.Module):
-    """The state of one run between steps."""
-
-    theta: Float[Array, "*runs parameters"]
-    state: Any
-    best: Float[Array, "*runs parameters"]
-    best_loss: Float[Array, "*runs"]
-    first_loss: Float[Array, "*runs"]
-    stop: Int[Array, "*runs"]
 
 
 @dataclass(frozen=True)
@@ -46,9 +26,20 @@ class History:
     """The loss at every step of a run."""
 
     loss: np.ndarray
-    """One value per step, over all stages."""
+    """What was made small: one value per step, over all stages, with all weights in it."""
     stages: tuple[tuple[str, int], ...]
     """Name and number of steps of each stage, in order."""
+    terms: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """The mean squared mismatch of each term (residual, initial, …), without weights."""
+
+
+@dataclass(frozen=True)
+class PointWeights:
+    """Where a weight rule put its weights: at the end of training, for one term of the loss."""
+
+    points: np.ndarray
+    """Coordinates (t, x, …), one row per point."""
+    weights: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -56,156 +47,166 @@ class Trained:
     """What training gave one run."""
 
     theta: np.ndarray
-    """The best parameters, flat, in float64."""
+    """The best parameters, flat, in float64; one row per time window."""
     history: History
     stop: Stop
     seconds: float
+    weights: Mapping[str, PointWeights] = field(default_factory=dict)
 
 
 def train(
-    objective: Objective,
-    stages: Sequence[Stage],
-    theta: Float[np.ndarray, "runs parameters"],
-    data: Data,
-    axes: Any,
+    plan: Plan,
     *,
     progress: Progress,
     checkpoint: Checkpoint | None = None,
     resume: bool = False,
     max_seconds: float | None = None,
 ) -> list[Trained]:
-    """Train runs of one shape together; `data` and `axes` come from `objective.stack`.
-
-    Between blocks of steps it shows progress, saves checkpoints, and looks for Ctrl-C.
-    """
-    position, saved = Position(), None
-    if checkpoint is not None and resume:
-        position, saved = checkpoint.load()
-    current, stop = np.asarray(theta), None
-    codes = np.zeros(len(theta), np.int32)
-    with _patient_interrupt() as interrupted, progress:
-        began = time.monotonic() - position.seconds
-        while position.stage < len(stages) and stop is None:
-            stage = stages[position.stage]
-            program = _Program(objective, stage, data, axes, runs=len(theta))
-            carry = program.begin(current, codes)
-            if saved is not None and checkpoint is not None:
-                carry, saved = restore(carry, saved, checkpoint.path), None
-            progress.stage(stage.label, stage.steps, position.step)
-            while position.step < stage.steps and not bool(jnp.all(carry.stop != 0)):
-                count = min(program.block, stage.steps - position.step)
-                carry, losses = program.advance(carry, count)
-                losses = np.asarray(losses)
-                position.step += count
-                position.losses.append(losses.astype(np.float64))
-                position.seconds = time.monotonic() - began
-                progress.update(position.step, float(np.nanmin(np.asarray(carry.best_loss))))
-                if interrupted.is_set():
-                    stop = Stop.INTERRUPTED
-                elif max_seconds is not None and position.seconds > max_seconds:
-                    stop = Stop.TIME
-                if checkpoint is not None and (checkpoint.due or stop is not None):
-                    checkpoint.save(position, carry)
-                if stop is not None:
-                    break
-            current = np.asarray(carry.best, np.float64)
-            codes = np.asarray(carry.stop)
-            if stop is None and position.stage + 1 < len(stages):
-                # What ended this stage need not end the next, unless the run broke down.
-                codes = np.where(np.isin(codes, [s.code for s in Stop if s.failed]), codes, 0)
-            if stop is None:
-                position.stages.append(position.step)
-                position.stage, position.step = position.stage + 1, 0
-    return _outcomes(stages, position, current, codes, stop)
+    """Carry out a plan. Between blocks of steps it shows progress, saves checkpoints, looks for Ctrl-C."""
+    return _Training(plan, progress, checkpoint, max_seconds).run(resume=resume)
 
 
-class _Program:
-    """One stage compiled for a batch of runs."""
+class _Training:
+    def __init__(
+        self, plan: Plan, progress: Progress, checkpoint: Checkpoint | None, max_seconds: float | None
+    ):
+        self.plan, self.progress, self.checkpoint, self.max_seconds = plan, progress, checkpoint, max_seconds
+        self.position = Position()
+        self.theta = np.asarray(plan.theta)
+        self.codes = np.zeros(len(plan.theta), np.int32)
+        self.weights: Any = None
+        self.stop: Stop | None = None
+        self.names: list[str] = []
+        self.last: tuple[Program, Prepared, Carry] | None = None
+        self._programs: dict[Any, Program] = {}
 
-    def __init__(self, objective: Objective, stage: Stage, data: Data, axes: Any, *, runs: int):
-        self.stage = stage
-        self.runs = runs
-        self.axes = axes
-        self.objective = objective
-        self.data = jax.tree.map(lambda a: a.astype(stage.dtype), data)
-        # Long enough to hide the cost of a call, short enough to answer Ctrl-C; it must not
-        # depend on the clock, so that a resumed training runs the same programs.
-        work = data.share.size * objective.size * runs
-        self.block = int(np.clip(4e9 // work, 10, 200))
+    def run(self, *, resume: bool) -> list[Trained]:
+        saved = None
+        if self.checkpoint is not None and resume:
+            self.position, saved = self.checkpoint.load()
+        with _patient_interrupt() as interrupted, self.progress:
+            self.began = time.monotonic() - self.position.seconds
+            while self.position.phase < len(self.plan.phases) and self.stop is None:
+                self._phase(saved, interrupted)
+                saved = None
+        return self._outcomes()
 
-        def advance(carry: Carry, data: Data, count: int) -> tuple[Carry, Array]:
-            def one(carry: Carry, data: Data) -> tuple[Carry, Array]:
-                return jax.lax.scan(lambda c, _: self._guarded_step(c, data), carry, length=count)
+    def _phase(self, saved: list[np.ndarray] | None, interrupted: threading.Event) -> None:
+        """One phase from where it stands to its end, or to an interruption."""
+        position, number = self.position, self.position.phase
+        phase = self.plan.phases[number]
+        prepared = self._prepare()
+        program = self._program(prepared)
+        data = program.cast(prepared.data)
+        self.names = list(prepared.objective.terms)
+        carry = program.begin(self.theta, self.codes, None if phase.new_points else self.weights, data)
+        if saved is not None and self.checkpoint is not None:
+            carry = restore(carry, saved, self.checkpoint.path)
+        self.progress.stage(phase.label, phase.stage.steps, position.step)
+        block = program.block(data, phase.every)
+        while position.step < phase.stage.steps and not bool(jnp.all(carry.stop != 0)):
+            if phase.every and position.step and position.step % phase.every == 0:
+                self.theta = np.asarray(carry.theta, np.float64)
+                position.points = None
+                prepared = self._prepare()
+                data = program.cast(prepared.data)
+                carry = program.renew(carry, data)
+            left = phase.every - position.step % phase.every if phase.every else block
+            count = min(block, left, phase.stage.steps - position.step)
+            carry, losses = program.advance(carry, data, position.step, count)
+            self._record(carry, np.asarray(losses, np.float64), count)
+            if interrupted.is_set():
+                self.stop = Stop.INTERRUPTED
+            elif self.max_seconds is not None and position.seconds > self.max_seconds:
+                self.stop = Stop.TIME
+            if self.checkpoint is not None and (self.checkpoint.due or self.stop is not None):
+                self.checkpoint.save(position, carry)
+            if self.stop is not None:
+                break
+        self.theta, self.codes = np.asarray(carry.best, np.float64), np.asarray(carry.stop)
+        self.weights, self.last = carry.weights, (program, prepared, carry)
+        if self.stop is None:
+            self._close(number)
 
-            return self._map(one)(carry, data)
-
-        self._advance = jax.jit(advance, static_argnums=2)
-        self._begin = jax.jit(lambda start, data: self._map(self._first_carry)(start, data))
-
-    def begin(self, theta: np.ndarray, stop: np.ndarray) -> Carry:
-        """The state before the first step; runs whose stop code is set stay as they are."""
-        return self._begin((jnp.asarray(theta, self.stage.dtype), jnp.asarray(stop, jnp.int32)), self.data)
-
-    def advance(self, carry: Carry, count: int) -> tuple[Carry, Float[Array, "steps runs"]]:
-        """`count` steps."""
-        carry, losses = self._advance(carry, self.data, count)
-        return carry, jnp.swapaxes(losses, 0, 1)
-
-    def _map(self, function: Any) -> Any:
-        """`function` over all runs: mapped, or for a single run called directly, which is faster."""
-        if self.runs > 1:
-            return jax.vmap(function, in_axes=(0, self.axes))
-
-        def single(carry: Any, data: Data) -> Any:
-            result = function(jax.tree.map(lambda a: a[0], carry), data)
-            return jax.tree.map(lambda a: a[None], result)
-
-        return single
-
-    def _first_carry(self, start: tuple[Array, Array], data: Data) -> Carry:
-        theta, stop = start
-        state = self.stage.init(lambda p: self.objective.loss(p, data), theta)
-        infinite = jnp.asarray(jnp.inf, theta.dtype)
-        return Carry(theta, state, theta, infinite, infinite, stop)
-
-    def _guarded_step(self, carry: Carry, data: Data) -> tuple[Carry, Array]:
-        """A step that keeps the best parameters, notices failure, and does nothing once stopped."""
-
-        def go(carry: Carry) -> tuple[Carry, Array]:
-            step = self.stage.step(lambda p: self.objective.loss(p, data), carry.theta, carry.state)
-            first = jnp.where(jnp.isinf(carry.first_loss), step.loss, carry.first_loss)
-            finite = jnp.isfinite(step.loss) & jnp.all(jnp.isfinite(step.theta))
-            better = step.loss < carry.best_loss
-            stop = self.stage.terminate(step.state)
-            stop = jnp.where(step.loss > _DIVERGED * first, Stop.DIVERGED.code, stop)
-            stop = jnp.where(finite, stop, Stop.NOT_FINITE.code).astype(jnp.int32)
-            best = jnp.where(better, step.evaluated, carry.best)
-            best_loss = jnp.where(better, step.loss, carry.best_loss)
-            return Carry(step.theta, step.state, best, best_loss, first, stop), step.loss
-
-        def rest(carry: Carry) -> tuple[Carry, Array]:
-            return carry, jnp.full_like(carry.best_loss, _IDLE)
-
-        return jax.lax.cond(carry.stop == 0, go, rest, carry)
-
-
-def _outcomes(
-    stages: Sequence[Stage], position: Position, theta: np.ndarray, codes: np.ndarray, stop: Stop | None
-) -> list[Trained]:
-    losses = np.concatenate(position.losses)
-    counts = [*position.stages, *([position.step] if stop is not None else [])]
-    ends = np.cumsum(counts)
-    results = []
-    for run in range(len(theta)):
-        taken = losses[:, run] != _IDLE
-        steps = tuple(
-            (stage.label, int(taken[end - count : end].sum()))
-            for stage, count, end in zip(stages, counts, ends, strict=False)
+    def _prepare(self) -> Prepared:
+        phase = self.plan.phases[self.position.phase]
+        part = self.position.step // phase.every if phase.every else 0
+        prepared = self.plan.prepare(
+            self.position.phase, part, self.theta, self.position.finished, self.position.points
         )
-        own = Stop.from_code(int(codes[run])) if codes[run] else (stop or Stop.BUDGET)
-        history = History(losses[taken, run], tuple(item for item in steps if item[1]))
-        results.append(Trained(theta[run], history, own, position.seconds))
-    return results
+        self.position.points = prepared.points
+        return prepared
+
+    def _program(self, prepared: Prepared) -> Program:
+        """The compiled program of this phase; phases of one shape share it."""
+        phase, runs = self.plan.phases[self.position.phase], len(self.theta)
+        axes = prepared.axes
+        key = (id(prepared.objective), phase.stage, jax.tree.structure(axes))
+        if key not in self._programs:
+            self._programs[key] = Program(
+                prepared.objective,
+                phase.stage,
+                axes,
+                runs=runs,
+                rule=self.plan.weights,
+                batches=self.plan.batches,
+            )
+        return self._programs[key]
+
+    def _record(self, carry: Carry, losses: np.ndarray, count: int) -> None:
+        self.position.step += count
+        self.position.losses.append(losses)
+        self.position.seconds = time.monotonic() - self.began
+        last = losses[-1].min(axis=0, where=np.isfinite(losses[-1]), initial=np.inf)
+        best = float(np.nanmin(np.asarray(carry.best_loss)))
+        terms = dict(zip(self.names, last[1:], strict=True)) if len(self.names) > 1 else {}
+        self.progress.update(self.position.step, best, terms)
+
+    def _close(self, number: int) -> None:
+        """A phase is over: what ended it need not end the next, unless the run broke down."""
+        position = self.position
+        position.steps.append(position.step)
+        position.phase, position.step = number + 1, 0
+        if self.plan.phases[number].closes:
+            position.finished.append(self.theta)
+        if number + 1 < len(self.plan.phases):
+            failed = [s.code for s in Stop if s.failed]
+            self.codes = np.where(np.isin(self.codes, failed), self.codes, 0)
+            if self.plan.phases[number + 1].new_points:
+                position.points = None
+
+    def _outcomes(self) -> list[Trained]:
+        position = self.position
+        losses = np.concatenate(position.losses)
+        counts = [*position.steps, *([position.step] if self.stop is not None else [])]
+        ends = np.cumsum(counts)
+        done = list(position.finished)
+        if self.stop is not None:
+            done.append(self.theta)
+        results = []
+        for run in range(len(self.theta)):
+            taken = losses[:, run, 0] != IDLE
+            steps = tuple(
+                (phase.label, int(taken[end - count : end].sum()))
+                for phase, count, end in zip(self.plan.phases, counts, ends, strict=False)
+            )
+            own = Stop.from_code(int(self.codes[run])) if self.codes[run] else (self.stop or Stop.BUDGET)
+            terms = {name: losses[taken, run, i + 1] for i, name in enumerate(self.names)}
+            history = History(losses[taken, run, 0], tuple(item for item in steps if item[1]), terms)
+            theta = np.stack([window[run] for window in done])
+            results.append(Trained(theta, history, own, position.seconds, self._weights_of(run)))
+        return results
+
+    def _weights_of(self, run: int) -> dict[str, PointWeights]:
+        if self.last is None:
+            return {}
+        program, prepared, carry = self.last
+        found = {}
+        for name, factors in program.factors(carry).items():
+            places = np.asarray(prepared.data.blocks[name].fixed[0].coordinates)
+            own = places if places.ndim == 2 else places[run]
+            found[name] = PointWeights(own, np.asarray(factors[run], np.float64))
+        return found
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ recursion, which a GPU spends waiting.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -21,7 +21,7 @@ from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float, Int
 
 from .line_search import Probe, strong_wolfe
-from .stage import Loss, Stage, Step
+from .stage import Stage, Step, Target
 from .stop import Stop
 from .validation import check_stage
 
@@ -32,6 +32,7 @@ _PATIENCE = 2
 class _State(eqx.Module):
     value: Float[Array, ""]
     gradient: Float[Array, " parameters"]
+    terms: dict[str, Float[Array, ""]]
     steps: Float[Array, "memory parameters"]
     """S, oldest first; rows not yet filled are zero."""
     changes: Float[Array, "memory parameters"]
@@ -54,6 +55,7 @@ class LBFGS(Stage):
     search: int = 25
     """How many trial points a line search may take."""
     precision: str = "float64"
+    tolerant: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_stage(self)
@@ -62,13 +64,14 @@ class LBFGS(Stage):
     def label(self) -> str:
         return "L-BFGS"
 
-    def init(self, loss: Loss, theta: Array) -> Any:
-        value, gradient = jax.value_and_grad(loss)(theta)
+    def init(self, target: Target, theta: Array) -> Any:
+        here = target(theta)
         tall = jnp.zeros((self.memory, theta.size), theta.dtype)
         square = jnp.zeros((self.memory, self.memory), theta.dtype)
-        return _State(value, gradient, tall, tall, square, square, jnp.int32(0), jnp.int32(0))
+        zero = jnp.int32(0)
+        return _State(here.loss, here.gradient, here.terms, tall, tall, square, square, zero, zero)
 
-    def step(self, loss: Loss, theta: Array, state: Any) -> Step:
+    def step(self, target: Target, theta: Array, state: Any) -> Step:
         gradient = state.gradient
         direction = -_apply_inverse(state, gradient)
         slope = gradient @ direction
@@ -77,12 +80,17 @@ class LBFGS(Stage):
         slope = jnp.where(usable, slope, -(gradient @ gradient))
         # Without a memory the gradient's length means nothing: start with a step of length one at most.
         first = jnp.where(usable, 1.0, jnp.minimum(1.0, 1.0 / jnp.sqrt(jnp.maximum(-slope, 1e-300))))
-        start = Probe(jnp.zeros_like(state.value), state.value, slope, gradient)
-        found, accepted = strong_wolfe(loss, theta, start, direction, first=first, trials=self.search)
+        start = Probe(jnp.zeros_like(state.value), state.value, slope, gradient, state.terms)
+        found, accepted = strong_wolfe(target, theta, start, direction, first=first, trials=self.search)
         moved = accepted | (found.value < state.value)
         after = theta + jnp.where(moved, found.step, 0.0) * direction
         following = _remember(state, found, after - theta, moved)
-        return Step(after, following, following.value, after)
+        return Step(after, following, following.value, following.terms, after, {})
+
+    def renew(self, target: Target, theta: Array, state: Any) -> Any:
+        here = target(theta)
+        fresh = (here.loss, here.gradient, here.terms, jnp.int32(0))
+        return eqx.tree_at(lambda s: (s.value, s.gradient, s.terms, s.failures), state, fresh)
 
     def terminate(self, state: Any) -> Array:
         failed = jnp.where(state.failures >= _PATIENCE, Stop.PRECISION.code, 0)
@@ -128,6 +136,7 @@ def _remember(state: _State, found: Probe, step: Array, moved: Array) -> _State:
     return _State(
         jnp.where(moved, found.value, state.value),
         jnp.where(moved, found.gradient, state.gradient),
+        {name: jnp.where(moved, found.terms[name], old) for name, old in state.terms.items()},
         steps,
         changes,
         across,

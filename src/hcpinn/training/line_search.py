@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from .stage import Loss
+from .stage import Target
 
 _DECREASE, _CURVATURE = 1e-4, 0.9
 _STRETCH = 4.0
@@ -33,6 +33,7 @@ class Probe(eqx.Module):
     value: Float[Array, ""]
     slope: Float[Array, ""]
     gradient: Float[Array, " parameters"]
+    terms: dict[str, Float[Array, ""]]
 
 
 class _Search(eqx.Module):
@@ -47,14 +48,15 @@ class _Search(eqx.Module):
 
 
 def strong_wolfe(
-    loss: Loss, theta: Array, start: Probe, direction: Array, *, first: Any, trials: int
+    target: Target, theta: Array, start: Probe, direction: Array, *, first: Any, trials: int
 ) -> tuple[Probe, Array]:
     """A probe that meets the conditions and True; else the lowest one found (maybe the start) and False."""
     epsilon = jnp.finfo(theta.dtype).eps
 
     def advance(search: _Search) -> _Search:
-        value, gradient = jax.value_and_grad(loss)(theta + search.trial * direction)
-        here = Probe(search.trial, value, gradient @ direction, gradient)
+        measured = target(theta + search.trial * direction)
+        value, gradient = measured.loss, measured.gradient
+        here = Probe(search.trial, value, gradient @ direction, gradient, measured.terms)
         finite = jnp.isfinite(value) & jnp.isfinite(here.slope)
         decreases = finite & (value <= start.value + _DECREASE * here.step * start.slope)
         level = finite & (value <= start.value + 10 * epsilon * jnp.abs(start.value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -45,12 +46,14 @@ class Progress:
                 label, total=steps, completed=done, loss="   …    ", rate="compiling"
             )
 
-    def update(self, step: int, loss: float) -> None:
-        """The stage has come to `step`."""
+    def update(self, step: int, loss: float, terms: Mapping[str, float] | None = None) -> None:
+        """The stage has come to `step`; `terms` are parts of the loss that have names."""
         if self._bar is not None:
             speed = self._bar.tasks[self._task].speed
             rate = f"{speed:,.0f} steps/s" if speed else ""
-            self._bar.update(self._task, completed=step, loss=f"{loss:.2e}", rate=rate)
+            parts = ", ".join(f"{name} {value:.1e}" for name, value in (terms or {}).items())
+            shown = f"{loss:.2e}[/bold] ({parts})[bold]" if parts else f"{loss:.2e}"
+            self._bar.update(self._task, completed=step, loss=shown, rate=rate)
 
 
 def _interactive() -> bool:

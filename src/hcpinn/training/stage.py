@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-Loss = Callable[[Array], Array]
-"""The loss as a function of the flat parameters, with an efficient gradient."""
+from ..objective import Measured
+
+Target = Callable[[Array], Measured]
+"""What is made small: loss, gradient and mismatches as a function of the flat parameters."""
 
 
 class Step(eqx.Module):
@@ -23,13 +25,19 @@ class Step(eqx.Module):
     """The optimiser's state after it."""
     loss: Float[Array, ""]
     """The loss at `evaluated`."""
+    terms: dict[str, Float[Array, ""]]
+    """Its terms, without weights."""
     evaluated: Float[Array, " parameters"]
     """The parameters at which the loss is known."""
+    squares: dict[str, Array]
+    """The squared mismatch at each point, for rules that follow it; empty where weights are frozen."""
 
 
 class Stage(abc.ABC):
     """An optimiser with its settings. The driver maps it over runs and compiles it in blocks."""
 
+    tolerant: ClassVar[bool]
+    """Whether the objective may change from step to step: by mini-batches and adaptive weights."""
     steps: int
     """How many steps at most."""
     precision: str
@@ -46,12 +54,16 @@ class Stage(abc.ABC):
         """The name shown to users."""
 
     @abc.abstractmethod
-    def init(self, loss: Loss, theta: Array) -> Any:
+    def init(self, target: Target, theta: Array) -> Any:
         """The optimiser's state before the first step."""
 
     @abc.abstractmethod
-    def step(self, loss: Loss, theta: Array, state: Any) -> Step:
+    def step(self, target: Target, theta: Array, state: Any) -> Step:
         """One step."""
+
+    @abc.abstractmethod
+    def renew(self, target: Target, theta: Array, state: Any) -> Any:
+        """The state after the points were replaced: what was learned of the shape stays."""
 
     @abc.abstractmethod
     def terminate(self, state: Any) -> Array:

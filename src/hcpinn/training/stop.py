@@ -13,6 +13,9 @@ class Stop(enum.Enum):
     PRECISION = (
         "The line search found no lower point: the loss is as small as this precision and these points allow."
     )
+    CAUSAL = (
+        "Every causal weight passed its threshold at the last tolerance: the residual is small at all times."
+    )
     NOT_FINITE = (
         "The loss or its gradient became NaN or infinite; the best parameters so far were kept. "
         "Try a smaller learning rate, or float64."

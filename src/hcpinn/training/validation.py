@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from ..errors import MethodError
+from .schedule import Schedule
 
 
 def check_stage(stage: Any) -> None:
@@ -17,6 +18,11 @@ def check_stage(stage: Any) -> None:
     for item in dataclasses.fields(stage):
         value = getattr(stage, item.name)
         if item.name == "precision":
+            continue
+        if item.name == "schedule":
+            if not isinstance(value, Schedule):
+                raise MethodError(f"{name}: schedule must be one such as Exponential(), but is {value!r}.")
+            value.rate(stage.rate, stage.steps)  # says what is wrong, if anything is
             continue
         if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
             raise MethodError(f"{name}: {item.name} must be positive, but is {value!r}.")

@@ -15,7 +15,8 @@ import numpy as np
 
 from .. import jets
 from ..errors import MethodError
-from ..problem import Dirichlet, Problem
+from ..problem import Dirichlet, Periodic, Problem
+from .part import Condition
 
 if TYPE_CHECKING:
     from .trial import Trial
@@ -24,20 +25,31 @@ _ROUNDING = 1e-10
 """Mismatch, relative to the size of the initial data, that still counts as rounding."""
 
 
-def check_conditions(trial: Trial) -> None:
-    """Raise a `MethodError` that says which condition fails, where, and by how much."""
+def open_conditions(trial: Trial, *, free: bool) -> tuple[Condition, ...]:
+    """The conditions that the trial function does not meet by construction.
+
+    Raises a `MethodError` that says where and by how much a lift or a gate fails. With
+    `free=True` there is neither, and no data hold.
+    """
+    boundaries = list(enumerate(trial.problem.boundaries))
+    periodic = [axis for axis, condition in boundaries if isinstance(condition, Periodic)]
+    left: list[Condition] = [("periodic", axis) for axis in periodic if not _repeats(trial, axis)]
+    if free:
+        return (("initial", None), *left, *(("boundary", a) for a, _ in boundaries if a not in periodic))
     start = _slanted_points(trial.problem)
     wanted = np.asarray(
         trial.problem.to_components(trial.problem.initial_values([jnp.asarray(c) for c in start.T[1:]]))
     )
     scale = max(float(np.abs(wanted).max()), 1e-300)
     _check_start(trial, start, wanted, scale)
-    for axis, condition in enumerate(trial.problem.boundaries):
+    for axis, condition in boundaries:
         if isinstance(condition, Dirichlet):
             _check_dirichlet(trial, axis, scale)
-        else:
+        elif isinstance(condition, Periodic):
             _check_periodic(trial, axis, scale)
-            _check_embedding(trial, axis)
+        else:
+            left.append(("boundary", axis))
+    return tuple(left)
 
 
 def _check_start(trial: Trial, points: np.ndarray, wanted: np.ndarray, scale: float) -> None:
@@ -57,12 +69,12 @@ def _check_start(trial: Trial, points: np.ndarray, wanted: np.ndarray, scale: fl
     _refuse(
         ~(np.abs(value) <= _ROUNDING),
         lambda i: (
-            f"The gate does not vanish at t = 0: it is {value[i]:g} at {_where(problem, points[i])}. "
+            f"The gate does not vanish at the start: it is {value[i]:g} at {_where(problem, points[i])}. "
             "It must satisfy gate(0, x) = 0, or the network disturbs the initial data."
         ),
     )
     _refuse(
-        ~(np.abs(slope) * problem.horizon > 1e-8) | ~np.isfinite(slope),
+        ~(np.abs(slope) * problem.duration > 1e-8) | ~np.isfinite(slope),
         lambda i: (
             f"The gate's time derivative is {slope[i]:g} at {_where(problem, points[i])}. It must satisfy "
             "gate_t(0, x) ≠ 0 inside the domain, or u_t(0, x) is fixed by the lift alone. "
@@ -108,27 +120,23 @@ def _check_periodic(trial: Trial, axis: int, scale: float) -> None:
         )
 
 
-def _check_embedding(trial: Trial, axis: int) -> None:
+def _repeats(trial: Trial, axis: int) -> bool:
+    """Whether the network sees the same at both ends of an axis."""
     _, ends = _end_points(trial.problem, axis)
     low, high = (np.asarray(trial.embed(jnp.asarray(points))) for points in ends)
-    if not np.allclose(low, high, rtol=0.0, atol=_ROUNDING * max(1.0, float(np.abs(low).max()))):
-        letter = trial.problem.space[axis]
-        raise MethodError(
-            f"The embedding differs between the two ends of {letter}, so the network would not be periodic "
-            f"along {letter}, as {trial.problem.name} is. Use embedding=Fourier(modes)."
-        )
+    return np.allclose(low, high, rtol=0.0, atol=_ROUNDING * max(1.0, float(np.abs(low).max())))
 
 
 def _slanted_points(problem: Problem, count: int = 65) -> np.ndarray:
-    """Points at t = 0 along a slanted line through the domain, away from ends and symmetries."""
+    """Points at the start along a slanted line through the domain, away from ends and symmetries."""
     low, high = np.asarray(problem.domain.lower), np.asarray(problem.domain.upper)
     share = (np.arange(count)[:, None] + 0.5) / count + np.arange(len(low)) * 0.381966
-    return np.column_stack([np.zeros(count), low + (high - low) * (share % 1.0)])
+    return np.column_stack([np.full(count, problem.start), low + (high - low) * (share % 1.0)])
 
 
 def _end_points(problem: Problem, axis: int, count: int = 11) -> tuple[np.ndarray, list[np.ndarray]]:
     """Times, and points at those times at the lower and at the upper end of an axis."""
-    times = np.linspace(0.0, problem.horizon, count)
+    times = np.linspace(problem.start, problem.horizon, count)
     ends = []
     for edge in (problem.domain.lower[axis], problem.domain.upper[axis]):
         points = np.column_stack([times, _slanted_points(problem, count)[:, 1:]])

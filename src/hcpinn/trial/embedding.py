@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from ..errors import MethodError
+from ..errors import MethodError, unknown_name
 from ..problem import Periodic, Problem
 from .part import Function
 
@@ -44,7 +44,7 @@ class Fourier(Embedding):
 
         def embed(coordinates: Array) -> Array:
             k = jnp.arange(1, self.modes + 1)
-            features = [coordinates[:, :1] / problem.horizon]
+            features = [_time(problem, coordinates)]
             for axis, condition in enumerate(problem.boundaries):
                 x = coordinates[:, axis + 1 : axis + 2]
                 if isinstance(condition, Periodic):
@@ -67,9 +67,48 @@ class Plain(Embedding):
                 _scaled(problem, axis, coordinates[:, axis + 1 : axis + 2])
                 for axis in range(len(problem.space))
             ]
-            return jnp.concatenate([coordinates[:, :1] / problem.horizon, *space], axis=1)
+            return jnp.concatenate([_time(problem, coordinates), *space], axis=1)
 
         return embed
+
+
+@dataclass(frozen=True)
+class Characteristic(Embedding):
+    """x − ct alone, scaled as in `Plain`: whatever the network is, it solves uₜ + c uₓ = 0."""
+
+    speed: str = "c"
+    """The name of the problem's parameter that is the speed c."""
+
+    def bind(self, problem: Problem) -> Function:
+        self._check(problem)
+        speed = problem.parameters[self.speed]
+
+        def embed(coordinates: Array) -> Array:
+            t, x = coordinates[:, :1] - problem.start, coordinates[:, 1:2]
+            return _scaled(problem, 0, x - speed * t)
+
+        return embed
+
+    def _check(self, problem: Problem) -> None:
+        """Refuse equations that functions of x − ct do not solve."""
+        if self.speed not in problem.parameters:
+            raise unknown_name("parameter", self.speed, problem.parameters, of=problem.name)
+        x = jnp.linspace(0.1, 1.3, 7)
+        jet = {(0, 0): jnp.sin(3 * x), (0, 1): 3 * jnp.cos(3 * x)}
+        fits = len(problem.space) == len(problem.components) == 1 and set(problem.derivatives) <= set(jet)
+        if fits:
+            (rate,) = problem.evaluate_rhs(lambda _, index: jet[index], [x, x])
+            fits = bool(jnp.allclose(rate, -problem.parameters[self.speed] * jet[0, 1], rtol=1e-6))
+        if not fits:
+            raise MethodError(
+                f"A characteristic embedding needs the transport equation uₜ = −{self.speed} uₓ in one "
+                f"dimension, which {problem.name} is not. Use embedding=Fourier(modes) or Plain()."
+            )
+
+
+def _time(problem: Problem, coordinates: Array) -> Array:
+    """Time, from 0 at the start to 1 at the horizon."""
+    return (coordinates[:, :1] - problem.start) / problem.duration
 
 
 def _scaled(problem: Problem, axis: int, x: Array) -> Array:

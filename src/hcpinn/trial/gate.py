@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..errors import MethodError
@@ -25,13 +26,22 @@ class Gate(abc.ABC):
 
 @dataclass(frozen=True)
 class LinearGate(Gate):
-    """φ = t/T, times 4 (x − a)(b − x)/(b − a)² for each axis with Dirichlet data."""
+    """φ = (t − t₀)/(T − t₀), times 4 (x − a)(b − x)/(b − a)² for each axis with Dirichlet data."""
 
     def bind(self, problem: Problem) -> Function:
         def gate(coordinates: Array) -> Array:
-            return (coordinates[:, 0] / problem.horizon * edge_factor(problem, coordinates))[:, None]
+            share = (coordinates[:, 0] - problem.start) / problem.duration
+            return (share * edge_factor(problem, coordinates))[:, None]
 
         return gate
+
+
+@dataclass(frozen=True)
+class NoGate(Gate):
+    """φ = 1: with `NoLift`, the trial function is the plain network."""
+
+    def bind(self, problem: Problem) -> Function:
+        return lambda coordinates: jnp.ones_like(coordinates[:, :1])
 
 
 @dataclass(frozen=True)

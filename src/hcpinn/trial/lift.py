@@ -26,7 +26,7 @@ class Lift(abc.ABC):
 
 @dataclass(frozen=True)
 class Decay(Lift):
-    """Data that fade into the boundary's: ψ = G(t, x) + e^{−Ct} (u₀(x) − G(0, x)).
+    """Data that fade into the boundary's: ψ = G(t, x) + e^{−C(t−t₀)} (u₀(x) − G(t₀, x)).
 
     G carries the Dirichlet data, joined by straight lines between opposite faces, and is zero
     for periodic problems, which leaves ψ = e^{−Ct} u₀(x). On an interval with g constant and
@@ -46,11 +46,11 @@ class Decay(Lift):
         def lift(coordinates: Array) -> Array:
             t, *space = columns(problem, coordinates)
             start = problem.to_components(problem.initial_values(space, parameters))
-            decay = jnp.exp(-self.rate * t)[:, None]
+            decay = jnp.exp(-self.rate * (t - problem.start))[:, None]
             if not axes:
                 return decay * start
             edges = _join(problem, axes, parameters)
-            return edges(t, space) + decay * (start - edges(jnp.zeros_like(t), space))
+            return edges(t, space) + decay * (start - edges(jnp.full_like(t, problem.start), space))
 
         return lift
 
@@ -80,6 +80,14 @@ def _join(
         return total
 
     return edges
+
+
+@dataclass(frozen=True)
+class NoLift(Lift):
+    """ψ = 0: with `NoGate`, initial and boundary data are left to penalties."""
+
+    def bind(self, problem: Problem, parameters: Mapping[str, Any]) -> Function:
+        return lambda coordinates: jnp.zeros((len(coordinates), len(problem.components)), coordinates.dtype)
 
 
 @dataclass(frozen=True)

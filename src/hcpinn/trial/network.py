@@ -57,21 +57,10 @@ class MLP(JetNetwork):
     activation: str = "tanh"
 
     def __post_init__(self) -> None:
-        if not (self.width >= 1 and self.depth >= 1):
-            raise MethodError(
-                f"An MLP needs width and depth of at least 1, not {self.width} and {self.depth}."
-            )
-        if self.activation not in ACTIVATIONS:
-            raise unknown_name("activation", self.activation, ACTIVATIONS)
+        _check_layers(self)
 
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
-        sizes = [inputs, *[self.width] * self.depth, outputs]
-        glorot = jax.nn.initializers.glorot_normal()
-        keys = jax.random.split(key, len(sizes) - 1)
-        return [
-            {"weight": glorot(k, (a, b), jnp.float64), "bias": jnp.zeros(b, jnp.float64)}
-            for k, a, b in zip(keys, sizes[:-1], sizes[1:], strict=True)
-        ]
+        return _layers(key, [inputs, *[self.width] * self.depth, outputs])
 
     def __call__(
         self, parameters: Parameters, features: Float[Array, "points inputs"]
@@ -88,6 +77,67 @@ class MLP(JetNetwork):
         for layer in parameters[:-1]:
             jet = jets.compose(activation, jets.linear(jet, layer["weight"], layer["bias"]), indices)
         return jets.linear(jet, parameters[-1]["weight"], parameters[-1]["bias"])
+
+
+@dataclass(frozen=True)
+class ModifiedMLP(JetNetwork):
+    """An MLP whose layers z mix two encodings of the input, (1 − z) U + z V (Wang, Teng and Perdikaris)."""
+
+    width: int = 128
+    depth: int = 4
+    activation: str = "tanh"
+
+    def __post_init__(self) -> None:
+        _check_layers(self)
+
+    def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
+        keys = jax.random.split(key, 2)
+        encoders = [_glorot(k, inputs, self.width) for k in jax.random.split(keys[0])]
+        sizes = [inputs, *[self.width] * self.depth, outputs]
+        return {"encoders": encoders, "layers": _layers(keys[1], sizes)}
+
+    def __call__(
+        self, parameters: Parameters, features: Float[Array, "points inputs"]
+    ) -> Float[Array, "points outputs"]:
+        activation = ACTIVATIONS[self.activation]()
+        first, second = (activation(features @ e["weight"] + e["bias"]) for e in parameters["encoders"])
+        hidden = features
+        for layer in parameters["layers"][:-1]:
+            z = activation(hidden @ layer["weight"] + layer["bias"])
+            hidden = first + z * (second - first)
+        return hidden @ parameters["layers"][-1]["weight"] + parameters["layers"][-1]["bias"]
+
+    def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
+        activation = ACTIVATIONS[self.activation]()
+
+        def layer(jet: Jet, weights: Parameters) -> Jet:
+            return jets.compose(activation, jets.linear(jet, weights["weight"], weights["bias"]), indices)
+
+        first, second = (layer(features, e) for e in parameters["encoders"])
+        between = jets.add(second, {index: -value for index, value in first.items()})
+        jet = features
+        for weights in parameters["layers"][:-1]:
+            jet = jets.add(first, jets.product(layer(jet, weights), between, indices))
+        return jets.linear(jet, parameters["layers"][-1]["weight"], parameters["layers"][-1]["bias"])
+
+
+def _check_layers(network: MLP | ModifiedMLP) -> None:
+    if not (network.width >= 1 and network.depth >= 1):
+        raise MethodError(
+            f"A network needs width and depth of at least 1, not {network.width} and {network.depth}."
+        )
+    if network.activation not in ACTIVATIONS:
+        raise unknown_name("activation", network.activation, ACTIVATIONS)
+
+
+def _layers(key: PRNGKeyArray, sizes: Sequence[int]) -> list[dict[str, Array]]:
+    keys = jax.random.split(key, len(sizes) - 1)
+    return [_glorot(k, a, b) for k, a, b in zip(keys, sizes[:-1], sizes[1:], strict=True)]
+
+
+def _glorot(key: PRNGKeyArray, inputs: int, outputs: int) -> dict[str, Array]:
+    weight = jax.nn.initializers.glorot_normal()(key, (inputs, outputs), jnp.float64)
+    return {"weight": weight, "bias": jnp.zeros(outputs, jnp.float64)}
 
 
 @dataclass(frozen=True)

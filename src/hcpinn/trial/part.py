@@ -8,6 +8,9 @@ from jaxtyping import Array, Float
 
 from ..problem import Dirichlet, Problem
 
+Condition = tuple[str, int | None]
+"""What must hold: ("initial", None), or ("periodic" or "boundary", axis)."""
+
 Function = Callable[[Float[Array, "points axes"]], Float[Array, "points outputs"]]
 """A function of coordinates (t in the first column), elementwise over points."""
 

@@ -16,10 +16,10 @@ from ..errors import MethodError
 from ..jets import Jet
 from ..problem import Index, Problem
 from .embedding import Embedding
-from .gate import Gate
-from .lift import Lift
+from .gate import Gate, NoGate
+from .lift import Lift, NoLift
 from .network import JetNetwork, Network, Parameters
-from .part import Function
+from .part import Condition, Function
 
 
 class Fixed(eqx.Module):
@@ -45,8 +45,13 @@ class Trial:
         network: Network,
         parameters: Mapping[str, Any] | None = None,
     ):
-        from .checks import check_conditions
+        from .checks import open_conditions
 
+        if isinstance(lift, NoLift) != isinstance(gate, NoGate):
+            raise MethodError(
+                "NoLift() and NoGate() go together: with only one of them the initial data would neither hold "
+                "exactly nor be free. Use both, or neither."
+            )
         self.problem = problem
         self.network = network
         self.lift: Function = lift.bind(problem, problem.parameters if parameters is None else parameters)
@@ -54,7 +59,8 @@ class Trial:
         self.embed: Function = embedding.bind(problem)
         self.indices: tuple[Index, ...] = (*problem.derivatives, _first(0, len(problem.axes)))
         """The derivatives of u that the residual needs."""
-        check_conditions(self)
+        self.left_open: tuple[Condition, ...] = open_conditions(self, free=isinstance(lift, NoLift))
+        """The conditions that do not hold by construction."""
 
     @property
     def outputs(self) -> int:
@@ -63,7 +69,7 @@ class Trial:
 
     def init(self, key: PRNGKeyArray) -> Parameters:
         """Random initial parameters of the network, checked to give outputs of the right shape."""
-        probe = jnp.asarray([[0.0, *self.problem.domain.lower]])
+        probe = jnp.asarray([[self.problem.start, *self.problem.domain.lower]])
         features = self.embed(probe)
         parameters = self.network.init(key, features.shape[1], self.outputs)
         shape = jnp.shape(self.network(parameters, features))
@@ -109,6 +115,81 @@ class Trial:
         else:
             inner = jets.nested(lambda c: self.network(parameters, self.embed(c)), fixed.coordinates, below)
         return jets.add(jets.product(fixed.gate, inner, wanted), fixed.lift)
+
+
+class MarchedFixed(eqx.Module):
+    """The fixed parts of all windows, at the same points."""
+
+    coordinates: Float[Array, "points axes"]
+    windows: tuple[Fixed, ...]
+
+
+class MarchedTrial:
+    """Trial functions of consecutive time windows as one function; parameters are a tuple of theirs."""
+
+    def __init__(self, problem: Problem, trials: Sequence[Trial]):
+        self.problem, self.trials = problem, tuple(trials)
+        self.indices = self.trials[0].indices
+
+    def __call__(
+        self, parameters: Sequence[Parameters], coordinates: Float[Array, "points axes"]
+    ) -> Float[Array, "points components"]:
+        """u at coordinates, t in the first column."""
+        values = [t(p, coordinates) for t, p in zip(self.trials, parameters, strict=True)]
+        return self._select(coordinates, values)
+
+    def fix(
+        self, coordinates: Float[Array, "points axes"], indices: Sequence[Index] | None = None
+    ) -> MarchedFixed:
+        """Everything at the points that does not depend on the parameters."""
+        return MarchedFixed(coordinates, tuple(t.fix(coordinates, indices) for t in self.trials))
+
+    def jet(
+        self,
+        parameters: Sequence[Parameters],
+        fixed: MarchedFixed,
+        indices: Sequence[Index] | None = None,
+    ) -> Jet:
+        """The jet of u, one column per component."""
+        each = [t.jet(p, f, indices) for t, p, f in zip(self.trials, parameters, fixed.windows, strict=True)]
+        nothing = jnp.zeros((len(fixed.coordinates), self.trials[0].outputs), fixed.coordinates.dtype)
+        wanted = self.indices if indices is None else tuple(indices)
+        return {i: self._select(fixed.coordinates, [jet.get(i, nothing) for jet in each]) for i in wanted}
+
+    def _select(self, coordinates: Array, values: Sequence[Array]) -> Array:
+        """At each point the value of the window that its time lies in."""
+        result = values[0]
+        for trial, value in zip(self.trials[1:], values[1:], strict=True):
+            result = jnp.where(coordinates[:, :1] > trial.problem.start, value, result)
+        return result
+
+
+def march(
+    problem: Problem, windows: int, make: Callable[[Problem], Trial], networks: Sequence[Parameters]
+) -> list[Trial]:
+    """The trials of the first time windows, one more than there are networks of finished windows.
+
+    Each starts exactly from the end of the one before.
+    """
+    edges = [problem.start + problem.duration * k / windows for k in range(windows)] + [problem.horizon]
+    trials: list[Trial] = []
+    for k in range(min(len(networks) + 1, windows)):
+        state = _end_of(trials[-1], networks[k - 1], edges[k]) if k else problem.initial_values
+        trials.append(make(problem.restarted(edges[k], edges[k + 1], state)))
+    return trials
+
+
+def _end_of(trial: Trial, network: Parameters, time: float) -> Callable[[list[Array]], list[Array]]:
+    """The state of a trial at a time, as initial data."""
+
+    def state(coordinates: list[Array]) -> list[Array]:
+        space = jnp.broadcast_arrays(*coordinates)
+        columns = [jnp.full_like(space[0], time), *space]
+        points = jnp.stack([c.reshape(-1) for c in columns], axis=1)
+        values = trial.problem.to_fields(trial(network, points))
+        return [value.reshape(space[0].shape) for value in values]
+
+    return state
 
 
 def _first(axis: int, axes: int) -> Index:

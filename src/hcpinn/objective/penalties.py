@@ -1,0 +1,240 @@
+"""Soft conditions: penalties on initial data, periodicity, boundary data and observations."""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from .. import sampling
+from ..errors import MethodError
+from ..problem import Index, Periodic, Problem
+from ..trial import Trial
+from .term import Block, Term, make_block
+
+
+class Penalty(abc.ABC):
+    """A condition that the loss, rather than the trial function, takes care of."""
+
+    @abc.abstractmethod
+    def terms(self, problem: Problem) -> list[Term]:
+        """Its terms of the loss for a problem, one per condition."""
+
+
+@dataclass(frozen=True)
+class InitialPenalty(Penalty):
+    """The mean of |u(t₀, x) − u₀(x)|² over points at the start."""
+
+    points: int = 128
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def terms(self, problem: Problem) -> list[Term]:
+        zero = (0,) * len(problem.axes)
+
+        def block(trial: Trial, seed: int) -> Block:
+            points = sampling.face(trial.problem, self.points, axis=0, seed=seed, purpose="initial")
+            wanted = trial.problem.initial_values([jnp.asarray(c) for c in points.T[1:]])
+            return make_block((trial.fix(jnp.asarray(points), (zero,)),), trial.problem.to_components(wanted))
+
+        return [Term("initial", self.weight, ("initial", None), _value_mismatch, block)]
+
+
+@dataclass(frozen=True)
+class PeriodicPenalty(Penalty):
+    """The mean of |∂ᵏu(t, a) − ∂ᵏu(t, b)|², k = 0 … order, over points at both ends of each periodic axis."""
+
+    points: int = 128
+    weight: float = 1.0
+    order: int = 0
+    """The highest derivative along the axis that is matched; 0 for values alone."""
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def terms(self, problem: Problem) -> list[Term]:
+        axes = [a for a, condition in enumerate(problem.boundaries) if isinstance(condition, Periodic)]
+        return [self._term(problem, axis, alone=len(problem.space) == 1) for axis in axes]
+
+    def _term(self, problem: Problem, axis: int, *, alone: bool) -> Term:
+        name = "periodic" if alone else f"periodic {problem.space[axis]}"
+        indices: list[Index] = [
+            tuple(k if i == axis + 1 else 0 for i in range(len(problem.axes))) for k in range(self.order + 1)
+        ]
+
+        def block(trial: Trial, seed: int) -> Block:
+            ends = _both_ends(trial.problem, self.points, axis, seed, name)
+            return make_block(tuple(trial.fix(jnp.asarray(end), indices) for end in ends))
+
+        def mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -> Array:
+            low, high = (trial.jet(network, fixed, indices) for fixed in block.fixed)
+            gaps = [low[i] - high[i] for i in indices if i in low and i in high]
+            return jnp.concatenate(gaps, axis=1)
+
+        return Term(name, self.weight, ("periodic", axis), mismatch, block)
+
+
+@dataclass(frozen=True)
+class BoundaryPenalty(Penalty):
+    """The mean of |α u + β ∂u/∂n − g|² over points at both ends of each axis with boundary data."""
+
+    points: int = 128
+    """Half of them at either end."""
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def terms(self, problem: Problem) -> list[Term]:
+        axes = [a for a, condition in enumerate(problem.boundaries) if not isinstance(condition, Periodic)]
+        return [self._term(problem, axis, alone=len(problem.space) == 1) for axis in axes]
+
+    def _term(self, problem: Problem, axis: int, *, alone: bool) -> Term:
+        name = "boundary" if alone else f"boundary {problem.space[axis]}"
+        condition = problem.boundaries[axis]
+        assert not isinstance(condition, Periodic)
+        value, slope = condition.coefficients
+        zero = (0,) * len(problem.axes)
+        first = tuple(int(i == axis + 1) for i in range(len(problem.axes)))
+        indices = [index for index, factor in ((zero, value), (first, slope)) if factor]
+
+        def block(trial: Trial, seed: int) -> Block:
+            ends = _both_ends(trial.problem, (self.points + 1) // 2, axis, seed, name)
+            t = jnp.asarray(ends[0][:, 0])
+            across = [jnp.asarray(c) for i, c in enumerate(ends[0].T[1:]) if i != axis]
+            data = trial.problem.boundary_values(t, across, axis=axis)
+            target = jnp.concatenate([trial.problem.to_components(side) for side in data], axis=1)
+            return make_block(tuple(trial.fix(jnp.asarray(end), indices) for end in ends), target)
+
+        def mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -> Array:
+            sides = []
+            for fixed, outward in zip(block.fixed, (-1.0, 1.0), strict=True):
+                jet = trial.jet(network, fixed, indices)
+                nothing = jnp.zeros((len(fixed.coordinates), trial.outputs), fixed.coordinates.dtype)
+                total = value * jet.get(zero, nothing) if value else nothing
+                sides.append(total + slope * outward * jet.get(first, nothing) if slope else total)
+            # Both ends of a pair belong to one point of the mean: half of each.
+            return (jnp.concatenate(sides, axis=1) - block.target) * math.sqrt(0.5)
+
+        return Term(name, self.weight, ("boundary", axis), mismatch, block)
+
+
+@dataclass(frozen=True)
+class DataPenalty(Penalty):
+    """The mean of |u − measured|² over observations: rows (t, x, …, one value per real component)."""
+
+    rows: tuple[tuple[float, ...], ...]
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        try:
+            table = np.asarray(self.rows, float)
+        except (TypeError, ValueError) as error:
+            raise MethodError("DataPenalty takes rows of numbers: (t, x, …, values), …") from error
+        if table.ndim != 2 or not len(table) or not np.isfinite(table).all():
+            raise MethodError(
+                f"DataPenalty takes at least one row of finite numbers (t, x, …, values), all of one length; "
+                f"not an array of shape {table.shape}"
+                f"{'' if np.isfinite(table).all() else ' with NaN or infinite numbers'}."
+            )
+        object.__setattr__(self, "rows", tuple(tuple(float(v) for v in row) for row in table))
+        _check(self)
+
+    def terms(self, problem: Problem) -> list[Term]:
+        table = np.asarray(self.rows)
+        axes, parts = len(problem.axes), len(problem.components)
+        if table.shape[1] != axes + parts:
+            raise MethodError(
+                f"Each observation of {problem.name} is a row of {axes + parts} numbers ("
+                f"{', '.join((*problem.axes, *problem.components))}), but {table.shape[1]} were given."
+            )
+        zero = (0,) * axes
+
+        def block(trial: Trial, seed: int) -> Block:
+            here = (table[:, 0] >= trial.problem.start) & (table[:, 0] <= trial.problem.horizon)
+            kept = table[here] if here.any() else table[:1]  # which then has no share
+            made = make_block((trial.fix(jnp.asarray(kept[:, :axes]), (zero,)),), jnp.asarray(kept[:, axes:]))
+            return made if here.any() else Block(made.fixed, made.target, jnp.zeros_like(made.share))
+
+        return [Term("data", self.weight, None, _value_mismatch, block)]
+
+
+def check_penalties(trial: Trial, penalties: Sequence[Penalty]) -> None:
+    """Every condition must hold either by construction or by a penalty, and not by both."""
+    problem = trial.problem
+    found = [term.closes for penalty in penalties for term in penalty.terms(problem) if term.closes]
+    for kind, axis in trial.left_open:
+        if (kind, axis) not in found:
+            raise MethodError(_MISSING[kind].format(axis=problem.space[axis or 0], name=problem.name))
+    for kind, axis in found:
+        if (kind, axis) not in trial.left_open:
+            raise MethodError(_NEEDLESS[kind].format(axis=problem.space[axis or 0], name=problem.name))
+    for penalty in penalties:
+        if not penalty.terms(problem):
+            raise MethodError(f"{type(penalty).__name__} has nothing to do in {problem.name}: leave it out.")
+    if len(found) != len(set(found)):
+        raise MethodError("Two penalties stand for the same condition: leave one out.")
+
+
+_MISSING = {
+    "initial": (
+        "Nothing holds the initial data of {name}: the method has no lift. Add InitialPenalty() to its "
+        "penalties, or use lift=Decay(…) and gate=LinearGate()."
+    ),
+    "periodic": (
+        "The embedding differs between the two ends of {axis}, so the network would not be periodic along "
+        "{axis}, as {name} is. Use embedding=Fourier(modes), or add PeriodicPenalty() to the penalties."
+    ),
+    "boundary": (
+        "Nothing holds the boundary data of {name} along {axis}. Add BoundaryPenalty() to the method's "
+        "penalties."
+    ),
+}
+
+_NEEDLESS = {
+    "initial": (
+        "The initial data of {name} hold exactly already, so InitialPenalty() would do nothing. Leave it "
+        "out, or use lift=NoLift() and gate=NoGate()."
+    ),
+    "periodic": (
+        "The embedding is periodic along {axis} already, so PeriodicPenalty() would do nothing. Leave it "
+        "out, or use embedding=Plain()."
+    ),
+    "boundary": (
+        "The boundary data of {name} along {axis} hold exactly already, so BoundaryPenalty() would do "
+        "nothing. Leave it out, or use lift=NoLift() and gate=NoGate()."
+    ),
+}
+
+
+def _value_mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -> Array:
+    zero = (0,) * len(trial.problem.axes)
+    return trial.jet(network, block.fixed[0], (zero,))[zero] - block.target
+
+
+def _both_ends(problem: Problem, count: int, axis: int, seed: int, purpose: str) -> list[np.ndarray]:
+    """The same points on the lower and on the upper face of an axis."""
+    low = sampling.face(problem, count, axis=axis + 1, seed=seed, purpose=purpose)
+    high = low.copy()
+    high[:, axis + 1] = problem.domain.upper[axis]
+    return [low, high]
+
+
+def _check(penalty: Any) -> None:
+    name = type(penalty).__name__
+    if not (isinstance(penalty.weight, int | float) and math.isfinite(penalty.weight) and penalty.weight > 0):
+        raise MethodError(f"{name}: weight must be positive, but is {penalty.weight!r}.")
+    points = getattr(penalty, "points", 1)
+    if not (isinstance(points, int) and points >= 1):
+        raise MethodError(f"{name}: points must be a whole number of at least 1, but is {points!r}.")
+    order = getattr(penalty, "order", 0)
+    if not (isinstance(order, int) and 0 <= order <= 6):
+        raise MethodError(f"{name}: order must be a whole number from 0 to 6, but is {order!r}.")

@@ -1,0 +1,64 @@
+"""A term of the loss: something that should vanish at points, and what is known there beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..trial import Condition, Fixed, Trial, without_zeros
+
+
+class Block(eqx.Module):
+    """What a term is computed from, one row per point in every array."""
+
+    fixed: tuple[Fixed, ...]
+    """The trial's fixed part, at one or more places per point."""
+    target: Float[Array, "*runs points values"] | None
+    """What the mismatch is measured against, where that is data."""
+    share: Float[Array, "*runs points"]
+    """Each point's share of the mean."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One summand of the loss: weight · mean of squared mismatches."""
+
+    name: str
+    weight: float
+    closes: Condition | None
+    """The condition it stands for; None for the residual."""
+    mismatch: Callable[[Trial, Any, Block, Mapping[str, Any]], Float[Array, "points values"]]
+    """`mismatch(trial, network, block, parameters)`: what should vanish."""
+    block: Callable[[Trial, int], Block] | None = None
+    """`block(trial, seed)`: its points and what is known there; None for the residual, whose points vary."""
+
+
+def make_block(fixed: tuple[Fixed, ...], target: Array | None = None, *, pruned: bool = True) -> Block:
+    """A block whose points share the mean equally."""
+    count = fixed[0].coordinates.shape[0]
+    share = jnp.full(count, 1.0 / count)
+    return Block(tuple(without_zeros(f) if pruned else f for f in fixed), target, share)
+
+
+def residual_block(
+    trial: Trial, coordinates: Float[np.ndarray, "points axes"], *, chunk: int, pruned: bool = True
+) -> Block:
+    """The block of the residual at points, prepared `chunk` points at a time.
+
+    Derivatives of lift and gate that vanish everywhere are left out if `pruned`; kept, blocks
+    at different points have the same shape.
+    """
+    count = len(coordinates)
+    chunks = -(-count // chunk)
+    size = -(-count // chunks)
+    filled = np.concatenate([coordinates, np.repeat(coordinates[:1], chunks * size - count, axis=0)])
+    fixed = trial.fix_chunks(jnp.asarray(filled.reshape(chunks, size, -1)))
+    flat = jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:])[:count], fixed)
+    return make_block((flat,), pruned=pruned)

@@ -1,0 +1,308 @@
+"""From runs of one shape to a plan of training: phases, points, trial functions and data."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from . import sampling
+from .errors import MethodError, unknown_name
+from .jets import closure
+from .method import Method
+from .objective import Objective, Term, check_penalties, chunk_size, residual_block, stack
+from .problem import Problem
+from .solution import make_trial
+from .training import Phase, Prepared
+from .trial import JetNetwork, NoLift, Trial, march
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training: what to solve, how, and from which seed."""
+
+    problem: Problem
+    method: Method
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.seed, Integral) and self.seed >= 0):
+            raise MethodError(f"A seed must be a whole number from 0 on, but is {self.seed!r}.")
+        object.__setattr__(self, "seed", int(self.seed))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where in the method a phase stands."""
+
+    window: int
+    factor: float
+    """Of the curriculum's parameter."""
+    share: float
+    """Of the window's duration."""
+    lesson: int
+    """Counts horizons and factors within a window; each has points of its own."""
+
+
+class TrainingPlan:
+    """The plan of runs that train together: they may differ in lift, seed and the problem's parameters."""
+
+    def __init__(self, runs: Sequence[Run]):
+        check_alike(runs)
+        self.runs = list(runs)
+        self.method = runs[0].method
+        self.weights, self.batches = self.method.weights, self.method.batches
+        self.places, self.phases = self._phases()
+        self._check_curriculum()
+        self._trials: dict[Any, list[Trial]] = {}
+        trials = self.trials(0, self.places[0].factor, [])
+        for trial in trials:
+            check_penalties(trial, self.method.penalties)
+            self._check_windows(trial)
+        templates = [t.init(network_key(r.seed)) for r, t in zip(runs, trials, strict=True)]
+        self.theta = np.stack([np.asarray(ravel_pytree(t)[0], np.float64) for t in templates])
+        self._template = templates[0]
+        self._objectives: dict[Any, Objective] = {}
+        self._objective(0, trials[0])
+
+    def prepare(
+        self,
+        phase: int,
+        part: int,
+        theta: np.ndarray,
+        finished: Sequence[np.ndarray],
+        points: np.ndarray | None,
+    ) -> Prepared:
+        """The data of a part of a phase; see `training.Plan`."""
+        place = self.places[phase]
+        trials = self.trials(place.window, place.factor, finished)
+        objective = self._objective(place.window, trials[0])
+        chosen = points
+        if chosen is None and self._by_residual and (place.window, place.lesson, part) != (0, 0, 0):
+            chosen = self._by_residual_at(theta, trials, objective, place, part)
+        used = self._drawn(place, part) if chosen is None else chosen
+        each = [
+            objective.data(own, trial, seed=run.seed)
+            for own, trial, run in zip(used, trials, self.runs, strict=True)
+        ]
+        return Prepared(objective, *stack(each), points=chosen)
+
+    def trials(self, window: int, factor: float, finished: Sequence[np.ndarray]) -> list[Trial]:
+        """Each run's trial function in a time window, which starts where the finished ones end."""
+        key = (window, factor)
+        if key not in self._trials:
+            self._trials = {key: [self._trial(n, window, factor, finished) for n in range(len(self.runs))]}
+        return self._trials[key]
+
+    def residual_rms(self, run: int, theta: np.ndarray, purpose: str) -> float:
+        """Root mean square of a run's residual over the whole horizon: theta has a row per window."""
+        total = 0.0
+        for window in range(self.method.windows):
+            finished = [theta[k][None] for k in range(window)]
+            trial = self._trial(run, window, 1.0, finished, only=True)
+            objective = self._objective(window, trial)
+            points = sampling.interior(
+                trial.problem,
+                self.method.points,
+                seed=self.runs[run].seed,
+                sampler=self.method.sampler,
+                purpose=purpose,
+            )
+            total += float(np.mean(self._squares(objective, trial, theta[window], points)))
+        return float(np.sqrt(total / self.method.windows))
+
+    def _phases(self) -> tuple[list[_Place], list[Phase]]:
+        method = self.method
+        factors = method.curriculum.factors if method.curriculum else (1.0,)
+        places, phases = [], []
+        for window in range(method.windows):
+            lessons = list(itertools.product(factors, method.horizons))
+            for lesson, (factor, share) in enumerate(lessons):
+                for number, stage in enumerate(method.stages):
+                    last = lesson == len(lessons) - 1 and number == len(method.stages) - 1
+                    places.append(_Place(window, factor, share, lesson))
+                    phases.append(
+                        Phase(
+                            stage,
+                            self._label(window, factor, share, stage.label),
+                            every=method.resampling.every if method.resampling else 0,
+                            new_points=number == 0 and (window, lesson) != (0, 0),
+                            closes=last,
+                        )
+                    )
+        return places, phases
+
+    def _label(self, window: int, factor: float, share: float, label: str) -> str:
+        method, parts = self.method, []
+        if method.windows > 1:
+            parts.append(f"window {window + 1}/{method.windows}")
+        if method.curriculum:
+            parts.append(f"{method.curriculum.parameter} × {factor:g}")
+        if len(method.horizons) > 1:
+            parts.append(f"to {share:.0%} of T")
+        return ", ".join([label, *parts])
+
+    def _trial(
+        self, number: int, window: int, factor: float, finished: Sequence[np.ndarray], *, only: bool = False
+    ) -> Trial:
+        """A run's trial in a window; `finished` holds all runs' parameters, or with `only` this one's."""
+        run = self.runs[number]
+        problem = run.problem
+        if run.method.curriculum is not None and factor != 1.0:
+            name = run.method.curriculum.parameter
+            problem = problem.with_parameters(**{name: factor * problem.parameters[name]})
+        if run.method.windows == 1:
+            return make_trial(problem, run.method)
+        own = [jnp.asarray(theta[0 if only else number]) for theta in finished[:window]]
+        networks = [ravel_pytree(self._template)[1](theta) for theta in own]
+        return march(problem, run.method.windows, lambda p: make_trial(p, run.method), networks)[-1]
+
+    def _objective(self, window: int, trial: Trial) -> Objective:
+        """The objective, shared by all windows where the network takes the features as data."""
+        key = 0 if isinstance(self.method.network, JetNetwork) else window
+        if key not in self._objectives:
+            penalties: list[Term] = [t for p in self.method.penalties for t in p.terms(trial.problem)]
+            chunk = chunk_size(
+                width=getattr(self.method.network, "width", 32),
+                indices=len(closure(trial.indices)),
+                itemsize=max(s.dtype.itemsize for s in self.method.stages),
+                runs=len(self.runs),
+                platform=jax.default_backend(),
+            )
+            self._objectives[key] = Objective(trial, self._template, chunk=chunk, penalties=penalties)
+        return self._objectives[key]
+
+    @property
+    def _by_residual(self) -> bool:
+        return self.method.resampling is not None and self.method.resampling.by == "residual"
+
+    def _drawn(self, place: _Place, part: int) -> list[np.ndarray]:
+        """Points that seed and phase alone decide."""
+        fresh = part if self.method.resampling else 0
+        number = (place.window, place.lesson, fresh)
+        purpose = "interior" if number == (0, 0, 0) else f"interior {number}"
+        return [self._interior(run, place, self.method.points, purpose) for run in self.runs]
+
+    def _by_residual_at(
+        self, theta: np.ndarray, trials: list[Trial], objective: Objective, place: _Place, part: int
+    ) -> np.ndarray:
+        """Points drawn by the size of the residual at the present parameters."""
+        assert self.method.resampling is not None
+        many = self.method.resampling.candidates * self.method.points
+        purpose = f"by residual {(place.window, place.lesson, part)}"
+        chosen = []
+        for own, trial, run in zip(theta, trials, self.runs, strict=True):
+            candidates = self._interior(run, place, many, f"candidates {purpose}")
+            squares = self._squares(objective, trial, own, candidates)
+            chosen.append(
+                sampling.by_residual(candidates, squares, self.method.points, seed=run.seed, purpose=purpose)
+            )
+        return np.stack(chosen)
+
+    def _interior(self, run: Run, place: _Place, count: int, purpose: str) -> np.ndarray:
+        length = run.problem.duration / self.method.windows
+        points = sampling.interior(
+            run.problem,
+            count,
+            seed=run.seed,
+            sampler=self.method.sampler,
+            purpose=purpose,
+            until=place.share / self.method.windows,
+        )
+        points[:, 0] += place.window * length
+        return points
+
+    def _squares(
+        self, objective: Objective, trial: Trial, theta: np.ndarray, points: np.ndarray
+    ) -> np.ndarray:
+        block = residual_block(trial, points, chunk=objective.chunk, pruned=False)
+        parameters = {name: jnp.asarray(float(v)) for name, v in trial.problem.parameters.items()}
+        return np.asarray(objective.residual_squares(jnp.asarray(theta), block, parameters))
+
+    def _check_curriculum(self) -> None:
+        curriculum = self.method.curriculum
+        for run in self.runs if curriculum else ():
+            assert curriculum is not None
+            if curriculum.parameter not in run.problem.parameters:
+                raise unknown_name(
+                    "parameter of the curriculum",
+                    curriculum.parameter,
+                    run.problem.parameters,
+                    of=run.problem.name,
+                )
+            value = run.problem.parameters[curriculum.parameter]
+            for factor in curriculum.factors:
+                run.problem.with_parameters(**{curriculum.parameter: factor * value})
+
+    def _check_windows(self, trial: Trial) -> None:
+        soft = [axis for kind, axis in trial.left_open if kind == "periodic"]
+        if self.method.windows > 1 and soft and not isinstance(self.method.lift, NoLift):
+            raise MethodError(
+                "A time window starts exactly from the end of the one before, which a penalty does not make "
+                f"periodic along {trial.problem.space[soft[0] or 0]}. Use embedding=Fourier(modes), or "
+                "lift=NoLift() and gate=NoGate(), or windows=1."
+            )
+
+
+def network_key(seed: int) -> Any:
+    """The key of a run's initial network."""
+    return jax.random.key(int(sampling.generator(seed, "network").integers(2**31)))
+
+
+def check_alike(runs: Sequence[Run]) -> None:
+    """Refuse runs that cannot train together."""
+    if not runs:
+        raise MethodError("There are no runs to solve.")
+    first = runs[0]
+    for run in runs[1:]:
+        for what in ("components", "domain", "horizon", "start"):
+            if getattr(run.problem, what) != getattr(first.problem, what):
+                raise MethodError(
+                    f"Runs that train together must have the same {what}: {run.problem.name} has "
+                    f"{getattr(run.problem, what)}, {first.problem.name} has {getattr(first.problem, what)}. "
+                    "Solve them one after the other."
+                )
+        if run.problem.rhs is not first.problem.rhs and equation(run.problem) != equation(first.problem):
+            raise MethodError(
+                f"Runs that train together must share their equation, but {run.problem.name} and "
+                f"{first.problem.name} do not. Solve them one after the other."
+            )
+        kinds = [[type(b) for b in r.problem.boundaries] for r in (run, first)]
+        if kinds[0] != kinds[1]:
+            raise MethodError("Runs that train together must have the same kind of boundary along each axis.")
+        for part in _SHARED:
+            if getattr(run.method, part) != getattr(first.method, part):
+                raise MethodError(
+                    f"Runs that train together must have the same {part}; methods '{first.method.name}' and "
+                    f"'{run.method.name}' differ. They may differ in lift, seed and the problem's parameters."
+                )
+
+
+_SHARED = (
+    *("gate", "embedding", "network", "penalties", "points", "sampler", "batches"),
+    *("weights", "resampling", "windows", "horizons", "curriculum", "stages"),
+)
+"""The parts of a method in which runs that train together agree."""
+
+
+def equation(problem: Problem) -> str:
+    """The right-hand side as text: what it computes from derivatives, coordinates and parameters."""
+    indices = problem.derivatives
+
+    def rates(values: Any, coordinates: Any, parameters: Any) -> Any:
+        return problem.evaluate_rhs(lambda n, i: values[n][indices.index(i)], coordinates, parameters)
+
+    values = [[jnp.zeros((), complex if c else float) for _ in indices] for c in problem.complex_fields]
+    coordinates = [jnp.zeros(()) for _ in problem.axes]
+    parameters = {name: jnp.zeros(()) for name in sorted(problem.parameters)}
+    traced = jax.make_jaxpr(rates)(values, coordinates, parameters)
+    return (
+        f"{problem.fields} {indices} {sorted(parameters)} {traced} {[np.asarray(c) for c in traced.consts]}"
+    )

@@ -1,0 +1,200 @@
+"""One stage compiled for a batch of runs: the steps between two looks at the clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from ..objective import RESIDUAL, Batches, Data, Objective, WeightRule, take_batch
+from .stage import Stage, Target
+from .stop import Stop
+
+_DIVERGED = 1e6
+"""Growth of the loss over its first value that counts as divergence."""
+
+IDLE = -np.inf
+"""Stands in the record of losses for a step that a stopped run did not take."""
+
+
+class Carry(eqx.Module):
+    """The state of one run between steps."""
+
+    theta: Float[Array, "*runs parameters"]
+    state: Any
+    weights: dict[str, Any]
+    """What the weight rule remembers, by term."""
+    best: Float[Array, "*runs parameters"]
+    best_loss: Float[Array, "*runs"]
+    first_loss: Float[Array, "*runs"]
+    stop: Int[Array, "*runs"]
+
+
+class Program:
+    """A stage, an objective and a weight rule, mapped over runs and compiled in blocks of steps."""
+
+    def __init__(
+        self,
+        objective: Objective,
+        stage: Stage,
+        axes: Any,
+        *,
+        runs: int,
+        rule: WeightRule | None,
+        batches: Batches | None,
+    ):
+        self.objective, self.stage, self.axes, self.runs, self.rule = objective, stage, axes, runs, rule
+        self.batches = batches if stage.tolerant else None
+        self.covered = [name for name in objective.terms if rule is not None and rule.covers(name)]
+        # Where the objective moves, losses of different steps cannot be compared.
+        self.moving = stage.tolerant and (rule is not None or batches is not None)
+        self._advance = jax.jit(
+            lambda carry, data, first, count: self._map(
+                lambda c, d: self._steps(c, d, first, count), carry, data
+            ),
+            static_argnums=3,
+        )
+        self._begin = jax.jit(lambda start, data: self._map(self._first_carry, start, data))
+        self._renew = jax.jit(lambda carry, data: self._map(self._renewed, carry, data))
+
+    def block(self, data: Data, every: int) -> int:
+        """How many steps to run at once.
+
+        Long enough to hide the cost of a call, short enough to answer Ctrl-C; it must not
+        depend on the clock, so that a resumed training runs the same programs.
+        """
+        points = self.batches.size if self.batches else data.blocks[RESIDUAL].share.shape[-1]
+        block = int(np.clip(4e9 // (points * self.objective.size * self.runs), 10, 200))
+        return -(-every // -(-every // block)) if every else block
+
+    def cast(self, data: Data) -> Data:
+        """The data in this stage's precision."""
+        return _cast(data, self.stage.dtype)
+
+    def begin(self, theta: np.ndarray, stop: np.ndarray, weights: Any, data: Data) -> Carry:
+        """The state before the first step; runs whose stop code is set stay as they are.
+
+        `weights` is what the rule remembered in the phase before, or None to start it afresh.
+        """
+        start = (jnp.asarray(theta, self.stage.dtype), jnp.asarray(stop, jnp.int32))
+        known = None if weights is None else _cast(weights, self.stage.dtype)
+        return self._begin((*start, known), data)
+
+    def renew(self, carry: Carry, data: Data) -> Carry:
+        """The state after the points were replaced."""
+        return self._renew(carry, data)
+
+    def advance(
+        self, carry: Carry, data: Data, first: int, count: int
+    ) -> tuple[Carry, Float[Array, "steps runs terms"]]:
+        """`count` steps, the first of which has the number `first` in its stage."""
+        carry, losses = self._advance(carry, data, jnp.int32(first), count)
+        return carry, jnp.swapaxes(losses, 0, 1)
+
+    def factors(self, carry: Carry) -> dict[str, Array]:
+        """The weights of all points, by term; runs first."""
+        if self.rule is None:
+            return {}
+        rule = self.rule
+        return {name: jax.vmap(rule.weights)(carry.weights[name]) for name in self.covered}
+
+    def _map(self, function: Any, carry: Any, data: Data) -> Any:
+        """`function` over all runs: mapped, or for a single run called directly, which is faster."""
+        if self.runs > 1:
+            return jax.vmap(function, in_axes=(0, self.axes))(carry, data)
+        result = function(jax.tree.map(lambda a: a[0], carry), data)
+        return jax.tree.map(lambda a: a[None], result)
+
+    def _target(self, data: Data, weights: dict[str, Any], at: Array | None = None) -> Target:
+        """The loss with the weights as they stand, over all points or over those of one mini-batch."""
+        factors = {name: self.rule.weights(weights[name]) for name in self.covered} if self.rule else {}
+        if at is not None:
+            data = take_batch(data, at)
+            if RESIDUAL in factors:
+                factors[RESIDUAL] = factors[RESIDUAL][at]
+        return lambda theta: self.objective.measure(theta, data, factors)
+
+    def _first_carry(self, start: tuple[Array, Array, Any], data: Data) -> Carry:
+        theta, stop, weights = start
+        if weights is None:
+            weights = self._first_weights(theta, data)
+        state = self.stage.init(self._target(data, weights), theta)
+        infinite = jnp.asarray(jnp.inf, theta.dtype)
+        return Carry(theta, state, weights, theta, infinite, infinite, stop)
+
+    def _first_weights(self, theta: Array, data: Data) -> dict[str, Any]:
+        """The rule's states, which know the mismatch at the initial parameters."""
+        if self.rule is None:
+            return {}
+        squares = self.objective.measure(theta, data).squares
+        return {
+            name: self.rule.update(
+                self.rule.init(data.when(name)), squares[name], data.blocks[name].share, None
+            )
+            for name in self.covered
+        }
+
+    def _renewed(self, carry: Carry, data: Data) -> Carry:
+        weights = carry.weights
+        if self.rule is not None:
+            weights = {name: self.rule.renew(weights[name], data.when(name)) for name in self.covered}
+        state = self.stage.renew(self._target(data, weights), carry.theta, carry.state)
+        infinite = jnp.full_like(carry.best_loss, jnp.inf)
+        return Carry(carry.theta, state, weights, carry.theta, infinite, infinite, carry.stop)
+
+    def _steps(self, carry: Carry, data: Data, first: Array, count: int) -> tuple[Carry, Array]:
+        if self.batches is None:
+            return jax.lax.scan(lambda c, _: self._guarded_step(c, data, None), carry, length=count)
+        points = data.blocks[RESIDUAL].share.size
+        indices = self.batches.indices(data.key, points, first, count)
+        return jax.lax.scan(lambda c, at: self._guarded_step(c, data, at), carry, indices)
+
+    def _guarded_step(self, carry: Carry, data: Data, at: Array | None) -> tuple[Carry, Array]:
+        """A step that keeps the best parameters, notices failure, and does nothing once stopped."""
+
+        def go(carry: Carry) -> tuple[Carry, Array]:
+            step = self.stage.step(self._target(data, carry.weights, at), carry.theta, carry.state)
+            first = jnp.where(jnp.isinf(carry.first_loss), step.loss, carry.first_loss)
+            finite = jnp.isfinite(step.loss) & jnp.all(jnp.isfinite(step.theta))
+            better = finite if self.moving else step.loss < carry.best_loss
+            weights = self._followed(carry.weights, step.squares, data, at)
+            stop = self.stage.terminate(step.state)
+            if self.rule is not None and step.squares:
+                over = [self.rule.finished(state) for state in weights.values()]
+                stop = jnp.where(jnp.any(jnp.stack(over)), Stop.CAUSAL.code, stop) if over else stop
+            # Weights that grow make the loss grow too, so only without them is that a bad sign.
+            if self.rule is None:
+                stop = jnp.where(step.loss > _DIVERGED * first, Stop.DIVERGED.code, stop)
+            stop = jnp.where(finite, stop, Stop.NOT_FINITE.code).astype(jnp.int32)
+            best = jnp.where(better, step.evaluated, carry.best)
+            best_loss = jnp.where(better, step.loss, carry.best_loss)
+            record = jnp.stack([step.loss, *(step.terms[name] for name in self.objective.terms)])
+            return Carry(step.theta, step.state, weights, best, best_loss, first, stop), record
+
+        def rest(carry: Carry) -> tuple[Carry, Array]:
+            return carry, jnp.full(1 + len(self.objective.terms), IDLE, carry.best_loss.dtype)
+
+        return jax.lax.cond(carry.stop == 0, go, rest, carry)
+
+    def _followed(
+        self, weights: dict[str, Any], squares: dict[str, Array], data: Data, at: Array | None
+    ) -> dict[str, Any]:
+        """The rule's states after a step; unchanged where the stage freezes them."""
+        if self.rule is None or not squares:
+            return weights
+        result = dict(weights)
+        for name in self.covered:
+            share = data.blocks[name].share
+            some = at if name == RESIDUAL else None
+            part = share if some is None else jnp.full(some.shape, 1.0 / some.size, share.dtype)
+            result[name] = self.rule.update(weights[name], squares[name], part, some)
+        return result
+
+
+def _cast(tree: Any, dtype: Any) -> Any:
+    """Floating-point arrays in another precision; whole numbers as they are."""
+    return jax.tree.map(lambda a: a.astype(dtype) if jnp.issubdtype(a.dtype, jnp.floating) else a, tree)
