@@ -17,12 +17,14 @@ from pathlib import Path
 
 from hcpinn import Run, find_method, find_problem, solve_batch
 from hcpinn.catalog import published_rows
-from hcpinn.planning import check_alike
 from hcpinn.errors import MethodError
+from hcpinn.planning import check_alike
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tables", nargs="*", default=[], help="names of ablation tables")
     parser.add_argument("--rows", nargs="*", help="only these rows of the tables")
     parser.add_argument(
@@ -35,9 +37,9 @@ def main() -> None:
     settings = parser.parse_args()
     runs: list[Run] = []
     for row in published_rows():
-        if row.table.removeprefix("ablation ") in settings.tables:
-            if settings.rows is None or row.method in settings.rows:
-                runs.append(Run(row.declare(), row.train(), settings.seed))
+        wanted = settings.rows is None or row.method in settings.rows
+        if wanted and row.table.removeprefix("ablation ") in settings.tables:
+            runs.append(Run(row.declare(), row.train(), settings.seed))
     for name, method, *changes in settings.solve:
         values = {key: float(value) for key, value in (change.split("=") for change in changes)}
         problem = find_problem(name).with_parameters(**values)

@@ -12,6 +12,7 @@ from hcpinn.jets import closure
 from hcpinn.objective import Objective, chunk_size
 from hcpinn.precision import double
 from hcpinn.solution import make_trial
+from hcpinn.training.program import cast
 
 FOURTH = lambda u: 1e-3 * u.xx - 1e-7 * u.xxxx - 5 * (u**3 - u)
 
@@ -34,12 +35,12 @@ def make(points, order, precision):
         )
         objective = Objective(trial, template, chunk=chunk)
         data = objective.data(sampling.interior(problem, points, seed=0))
-        data = jax.tree.map(lambda a: a.astype(dtype), data)
+        data = cast(data, dtype)
         state = [ravel_pytree(template)[0].astype(dtype)]
 
         def step(theta, _, data):
-            loss, gradient = jax.value_and_grad(objective.loss)(theta, data)
-            return theta - jnp.asarray(RATE, dtype) * gradient, loss
+            here = objective.measure(theta, data)
+            return theta - jnp.asarray(RATE, dtype) * here.gradient, here.loss
 
         block = 10
         run = jax.jit(lambda theta, data: jax.lax.scan(lambda t, x: step(t, x, data), theta, length=block))

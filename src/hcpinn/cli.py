@@ -1,4 +1,4 @@
-"""The command line: `hcpinn list`, `hcpinn solve NAME`."""
+"""The command line: `hcpinn list`, `hcpinn methods`, `hcpinn solve NAME`, `hcpinn gallery`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def list_command() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from .catalog import DEFAULT, ENTRIES, METHODS
+    from .catalog import ENTRIES
 
     console = Console()
     problems = Table("problem", "equation", "parameters", "T", box=None, header_style="bold", pad_edge=False)
@@ -64,19 +64,21 @@ def list_command() -> None:
         values = ", ".join(f"{k} = {v:g}" for k, v in entry.problem.parameters.items())
         problems.add_row(entry.name, entry.equation, values, f"{entry.problem.horizon:g}")
     console.print(problems)
-    methods = Table("method", "what it is", box=None, header_style="bold", pad_edge=False)
-    for name, method in METHODS.items():
-        about = (method.__doc__ or "").splitlines()[0]
-        methods.add_row(name, about + (" [bold](default)[/bold]" if name == DEFAULT else ""))
     console.print()
-    console.print(methods)
+    console.print(_methods_table())
 
 
 @app.command()
 def solve(
     name: Annotated[str, typer.Argument(help="A problem of the catalogue; see [bold]hcpinn list[/bold].")],
     method: Annotated[
-        str | None, typer.Option("--method", "-m", help="How to train; see [bold]hcpinn list[/bold].")
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="NAME|FILE.toml",
+            help="How to train: a name or a set of switches, see [bold]hcpinn methods[/bold], or a file.",
+        ),
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -101,6 +103,7 @@ def solve(
     ] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Stop training after this time.")] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 30.0,
+    animation: Annotated[bool, typer.Option(help="Also write a GIF of the solution in time.")] = False,
     progress: Annotated[
         bool | None,
         typer.Option("--progress/--quiet", help="Show a progress bar.", show_default="in a terminal"),
@@ -109,8 +112,9 @@ def solve(
     """Solve a problem, check the solution against a classical one, and draw it.
 
     Leaves in the output folder: [bold]summary.json[/bold] (errors, verdict, settings),
-    [bold]solution.npz[/bold] (open it with hcpinn.load), and the figures [bold]fields.png[/bold],
-    [bold]slices.png[/bold] and [bold]history.png[/bold].
+    [bold]solution.npz[/bold] (open it with hcpinn.load), [bold]method.toml[/bold] (the method, for
+    --method), and the figures [bold]fields.png[/bold], [bold]slices.png[/bold],
+    [bold]history.png[/bold] and, for adaptive weights, [bold]weights.png[/bold].
 
     Exit code: 0 if the solution converged, 1 if not, 2 for bad input, 130 if interrupted.
 
@@ -121,6 +125,8 @@ def solve(
         hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1
 
         hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1 --resume
+
+        hcpinn solve allen-cahn-1 --method pbc+ic1+sa
     """
     from . import solving
     from .catalog import DEFAULT, find_method, find_problem
@@ -142,6 +148,8 @@ def solve(
         progress=progress,
     )
     _write(solution, folder)
+    if animation:
+        solution.animate(folder / "solution.gif")
     stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
     if not stopped_early:
         (folder / solving.CHECKPOINT).unlink(missing_ok=True)
@@ -154,6 +162,64 @@ def solve(
         raise typer.Exit(EXIT_INTERRUPTED)
     if not solution.verdict.converged:
         raise typer.Exit(EXIT_NOT_CONVERGED)
+
+
+@app.command()
+def methods(
+    name: Annotated[
+        str | None, typer.Argument(help="A method, to be shown in full; without it all are listed.")
+    ] = None,
+    problem: Annotated[
+        str, typer.Option("--problem", "-p", help="The problem whose settings are shown.")
+    ] = "allen-cahn-1",
+) -> None:
+    """Explain the methods by name, or print one as TOML, to be changed and given to --method.
+
+    Examples:
+
+        hcpinn methods
+
+        hcpinn methods paper --problem gray-scott > mine.toml
+    """
+    from .catalog import find_method, find_problem
+    from .method import to_toml
+
+    if name is not None:
+        typer.echo(to_toml(find_method(name, find_problem(problem))), nl=False)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+    console.print(_methods_table())
+    switches = Table("switch", "what it turns on", box=None, header_style="bold", pad_edge=False)
+    for switch, about in _SWITCHES.items():
+        switches.add_row(switch, about)
+    console.print(
+        "\n[bold]Rows of the study's ablation[/bold] are named by their switches, as in pbc+ic1+sa:\n"
+    )
+    console.print(switches)
+    console.print("\nhcpinn methods NAME prints one in full. --method also takes a .toml file.")
+
+
+_SWITCHES = {
+    "pbc": "the periodic embedding; without it a penalty on the values at both ends",
+    "ic1, ic2": "the lift e^(-t) u0, or e^(-0.1 t) u0; without either a penalty on the initial data",
+    "sa": "self-adaptive weights",
+    "mb": "mini-batches, 5 of 3,280",
+}
+
+
+def _methods_table() -> Any:
+    from rich.table import Table
+
+    from .catalog import DEFAULT, METHODS
+
+    table = Table("method", "what it is", box=None, header_style="bold", pad_edge=False)
+    for name, method in METHODS.items():
+        about = (method.__doc__ or "").splitlines()[0]
+        table.add_row(name, about + (" [bold](default)[/bold]" if name == DEFAULT else ""))
+    return table
 
 
 @app.command()
@@ -256,12 +322,16 @@ def _check_folder(folder: Path) -> None:
 
 def _write(solution: Solution, folder: Path) -> None:
     from .files import write_bytes
+    from .method import save_method
 
     solution.save(folder / "solution.npz")
     write_bytes(folder / "summary.json", (json.dumps(solution.summary(), indent=2) + "\n").encode())
     solution.plot(folder / "fields.png")
     solution.plot_slices(folder / "slices.png")
     solution.plot_history(folder / "history.png")
+    if solution.weights:
+        solution.plot_weights(folder / "weights.png")
+    save_method(solution.method, folder / "method.toml")
 
 
 def _report(solution: Solution, folder: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import FileError
+from .errors import FileError, MethodError
 from .files import write_bytes
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _STYLE: Any = {
     "savefig.dpi": 150,
 }
 _BLUE, _ORANGE, _GREY = "#1f5fa8", "#d1602b", "#8a8a8a"
+_COLORS = (_BLUE, _ORANGE, "#3a8f5c", "#7a4fa3", "#b3892f")
 
 
 def field_figure(solution: Solution) -> Figure:
@@ -102,25 +104,100 @@ def slice_figure(solution: Solution) -> Figure:
 
 
 def history_figure(solution: Solution) -> Figure:
-    """The loss at every step, with the stages marked."""
-    loss = solution.history.loss
+    """The loss at every step, with the stages marked; below it its terms, where it has several."""
+    loss, terms = solution.history.loss, solution.history.terms
     figure, axes = _subplots(1, 1, (7.0, 3.6))
     axis = axes[0][0]
-    drawn = np.where(np.isfinite(loss) & (loss > 0), loss, np.nan)
-    axis.plot(np.arange(1, len(loss) + 1), drawn, color=_BLUE, linewidth=0.9)
-    if np.isfinite(drawn).any():
+    curves = {"loss": loss}
+    if len(terms) > 1 or solution.weights:
+        curves.update({f"{name}, mean square": values for name, values in terms.items()})
+    some = False
+    for (name, values), color in zip(curves.items(), itertools.cycle(_COLORS), strict=False):
+        drawn = np.where(np.isfinite(values) & (values > 0), values, np.nan)
+        axis.plot(np.arange(1, len(values) + 1), drawn, color=color, linewidth=0.9, label=name)
+        some |= bool(np.isfinite(drawn).any())
+    if some:
         axis.set_yscale("log")
+    if len(curves) > 1:
+        axis.legend(loc="lower left", fontsize=8, frameon=False)
     start = 0
     top = axis.get_ylim()[1]
+    crowded = len(solution.history.stages) > 4
     for name, count in solution.history.stages:
         if start:
             axis.axvline(start, color=_GREY, linewidth=0.8, linestyle=":")
-        axis.text(start, top, f" {name}", va="top", ha="left", color=_GREY)
+        if not crowded:
+            axis.text(start, top, f" {name}", va="top", ha="left", color=_GREY)
         start += count
     axis.set_xlim(0, max(len(loss), 1))
     axis.set_xlabel("step")
-    axis.set_ylabel("mean squared residual")
+    axis.set_ylabel("loss" if len(curves) > 1 else "mean squared residual")
     return figure
+
+
+def weights_figure(solution: Solution) -> Figure:
+    """The final weights of points, a panel per term: over (t, x), or over (x, y) in the plane."""
+    if not solution.weights:
+        raise MethodError(
+            f"The method '{solution.method.name}' has no adaptive weights to draw. Use "
+            "weights=SelfAdaptive(), Attention() or Causal()."
+        )
+    figure, axes = _subplots(1, len(solution.weights), (4.6 * len(solution.weights), 3.4))
+    names = solution.problem.axes
+    first, second = (0, 1) if len(names) == 2 else (1, 2)
+    for axis, (term, found) in zip(axes[0], solution.weights.items(), strict=True):
+        order = np.argsort(found.weights)
+        shown = axis.scatter(
+            found.points[order, first],
+            found.points[order, second],
+            c=found.weights[order],
+            s=6 if len(order) > 1000 else 14,
+            cmap="viridis",
+            linewidths=0,
+        )
+        axis.set_xlabel(names[first])
+        axis.set_ylabel(names[second])
+        axis.set_title(f"{term}: weights")
+        figure.colorbar(shown, ax=axis)
+    return figure
+
+
+def animation(solution: Solution, frames: int) -> bytes:
+    """A GIF of the first component in time: profiles on an interval, pictures in the plane."""
+    import matplotlib.pyplot as plt
+    from PIL import Image
+
+    from .solution import grid_axes
+
+    problem = solution.problem
+    flat = len(problem.space) == 1
+    times, *space = grid_axes(problem, frames, *[257 if flat else 97] * min(len(problem.space), 2))
+    middle = [np.asarray([0.5 * (a + b)]) for a, b in problem.domain.bounds[2:]]
+    parts = problem.real_parts(solution.on_grid(times, *space[:2], *middle))
+    name, values = next(iter(parts.items()))
+    values = values.reshape(len(times), *(len(a) for a in space[:2]))
+    low, high = float(values.min()), float(values.max())
+    margin = 0.05 * (high - low or 1.0)
+    pictures = []
+    for time, state in zip(times, values, strict=True):
+        figure, axes = _subplots(1, 1, (5.0, 3.8))
+        axis = axes[0][0]
+        if flat:
+            axis.plot(space[0], state, color=_BLUE)
+            axis.set_ylim(low - margin, high + margin)
+        else:
+            shown = axis.pcolormesh(space[0], space[1], state.T, cmap="RdBu_r", vmin=low, vmax=high)
+            figure.colorbar(shown, ax=axis)
+            axis.set_ylabel(problem.space[1])
+        axis.set_xlabel(problem.space[0])
+        axis.set_title(f"{name} at t = {time:.3f}")
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=100)
+        plt.close(figure)
+        pictures.append(Image.open(buffer).convert("P", palette=Image.Palette.ADAPTIVE))
+    stream = io.BytesIO()
+    pictures[0].save(stream, format="GIF", save_all=True, append_images=pictures[1:], duration=80, loop=0)
+    return stream.getvalue()
 
 
 def gallery_figure(pictures: Sequence[tuple[str, Problem, Reference]]) -> Figure:

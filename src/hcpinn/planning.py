@@ -59,6 +59,7 @@ class TrainingPlan:
         self.runs = list(runs)
         self.method = runs[0].method
         self.weights, self.batches = self.method.weights, self.method.batches
+        self.phases: Sequence[Phase]
         self.places, self.phases = self._phases()
         self._check_curriculum()
         self._trials: dict[Any, list[Trial]] = {}

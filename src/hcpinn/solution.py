@@ -193,6 +193,13 @@ class Solution:
 
         return finish(weights_figure(self), path)
 
+    def animate(self, path: str | Path, *, frames: int = 51) -> Path:
+        """Write a GIF of the first component in time."""
+        from .figures import animation
+        from .files import write_bytes
+
+        return write_bytes(path, animation(self, frames))
+
     def to_xarray(self, times: Any = 101, *axes: Any) -> Any:
         """The solution on a grid as a labelled `xarray.Dataset` (needs the `data` extra)."""
         try:
@@ -232,7 +239,8 @@ class Solution:
     def _evaluate(self, points: Any, index: Index, network: Any) -> Any:
         if not any(index):
             return self.trial(network, points)
-        return self.trial.jet(network, self.trial.fix(points, (index,)), (index,))[index]
+        fixed: Any = self.trial.fix(points, (index,))
+        return self.trial.jet(network, fixed, (index,))[index]
 
     @cached_property
     def _compiled(self) -> Any:

@@ -53,7 +53,7 @@ class PublishedRow:
 @cache
 def tables() -> Mapping[str, Any]:
     """The figures of the study's tables, as published."""
-    return json.loads(files(__package__).joinpath("published.json").read_text("utf-8"))
+    return json.loads(files("hcpinn.catalog").joinpath("published.json").read_text("utf-8"))
 
 
 def published_rows() -> list[PublishedRow]:

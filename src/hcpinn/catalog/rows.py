@@ -40,9 +40,7 @@ def row(switches: str, problem: Problem | None = None, *, name: str | None = Non
     boundaries = (Periodic(),) if problem is None else problem.boundaries
     periodic = [isinstance(condition, Periodic) for condition in boundaries]
     if "pbc" in on and not any(periodic):
-        raise MethodError(
-            f"The switch pbc has no meaning for {problem and problem.name}: it is not periodic."
-        )
+        raise MethodError("The switch pbc has no meaning for a problem that is not periodic.")
     rates = [rate for switch, rate in _RATES.items() if switch in on]
     penalties: list[Penalty] = []
     if not rates:

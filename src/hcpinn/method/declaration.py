@@ -85,13 +85,12 @@ class Method:
             raise MethodError(f"{name} must be a tuple such as {example}, but is {value!r}.")
 
     def _check_horizons(self) -> None:
-        shares = self.horizons
-        good = isinstance(shares, tuple) and len(shares) > 0
-        good = good and all(isinstance(s, int | float) and 0 < s <= 1 for s in shares)
-        if not good or shares[-1] != 1 or list(shares) != sorted(shares):
+        shares: tuple[float, ...] = self.horizons
+        good = isinstance(shares, tuple) and all(isinstance(s, int | float) and 0 < s <= 1 for s in shares)
+        if not good or tuple(shares)[-1:] != (1.0,) or list(shares) != sorted(shares):
             raise MethodError(
-                f"horizons must be a tuple of growing shares that ends in 1.0, as in (0.25, 0.5, 1.0), but is "
-                f"{shares!r}."
+                f"horizons must be a tuple of growing shares that ends in 1.0, as in (0.25, 0.5, 1.0), but "
+                f"is {shares!r}."
             )
 
     def _check_together(self) -> None:
@@ -107,6 +106,6 @@ class Method:
             self.batches.check(self.points)
         if self.resampling is not None and self.weights is not None and self.weights.tied:
             raise MethodError(
-                f"{type(self.weights).__name__} weights belong to points, and resampling replaces the points. "
+                f"{type(self.weights).__name__} weights belong to points, and resampling replaces these. "
                 "Leave out one of them, or use Causal weights."
             )

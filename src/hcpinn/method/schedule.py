@@ -16,7 +16,7 @@ class Resampling:
 
     every: int = 1000
     by: str = "fresh"
-    """'fresh' for points drawn as the first ones were, 'residual' for more of them where the residual is large.
+    """'fresh' for points drawn as the first ones were, 'residual' for more where the residual is large.
 
     The latter draws `candidates` times as many and keeps each with odds 1 + |r| / mean|r|.
     """
@@ -47,5 +47,6 @@ class Curriculum:
         )
         if not good or not self.factors or self.factors[-1] != 1.0:
             raise MethodError(
-                f"A curriculum takes a tuple of factors that ends in 1.0, as in (0.5, 1.0), not {self.factors!r}."
+                f"A curriculum takes a tuple of factors that ends in 1.0, as in (0.5, 1.0), not "
+                f"{self.factors!r}."
             )

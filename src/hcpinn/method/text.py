@@ -47,13 +47,16 @@ def to_toml(method: Method) -> str:
     return tomli_w.dumps(_without_none(to_dict(method)))
 
 
-def from_toml(text: str) -> Method:
-    """The method that a TOML text describes; settings left out have their defaults."""
+def from_toml(text: str, *, name: str = "custom") -> Method:
+    """The method that a TOML text describes; settings left out have their defaults.
+
+    `name` is its name if the text gives none.
+    """
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise FileError(f"This is not TOML: {error}.") from error
-    return from_dict(data)
+    return from_dict({"name": name, **data})
 
 
 def save_method(method: Method, path: str | Path) -> Path:
@@ -63,14 +66,14 @@ def save_method(method: Method, path: str | Path) -> Path:
 
 
 def load_method(path: str | Path) -> Method:
-    """The method in a TOML file."""
+    """The method in a TOML file, named after it unless it gives a name."""
     try:
         text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise FileError(f"Cannot read the method in {path}: {reason}.") from error
     try:
-        return from_toml(text)
+        return from_toml(text, name=Path(path).stem)
     except HcpinnError as error:
         raise type(error)(f"{path}: {error}") from error
 
@@ -96,8 +99,8 @@ def _object(value: Any) -> Any:
     kind = value.get("kind")
     if kind not in _PARTS:
         raise MethodError(
-            f"The method has a part '{kind}', which is not one of hcpinn's. A part of your own is code and not "
-            "kept in files: give the method again, load(path, method=…)."
+            f"The method has a part '{kind}', which is not one of hcpinn's. A part of your own is code and "
+            "not kept in files: give the method again, load(path, method=…)."
         )
     return _PARTS[kind](**{name: _object(item) for name, item in value.items() if name != "kind"})
 

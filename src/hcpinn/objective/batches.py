@@ -35,8 +35,9 @@ class Batches:
         """Refuse numbers with which an epoch would miss points, or a batch hold one twice."""
         if not (self.size <= points <= self.count * self.size and self.count * self.size - points < points):
             raise MethodError(
-                f"{self.count} mini-batches of {self.size:,} do not make an epoch of {points:,} points: every "
-                "point must be visited, and none twice within a batch. Take a size of at least points / count."
+                f"{self.count} mini-batches of {self.size:,} do not make an epoch of {points:,} points: "
+                "every point must be visited, and none twice within a batch. Take a size of at least "
+                "points / count."
             )
 
     def indices(self, key: Array, points: int, first: Any, steps: int) -> Int[Array, "steps size"]:

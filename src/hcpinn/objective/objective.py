@@ -78,7 +78,7 @@ class Objective:
     def data(
         self, coordinates: Float[np.ndarray, "points axes"], trial: Trial | None = None, *, seed: int = 0
     ) -> Data:
-        """The data of one run, its residual taken at the given points; `trial` where it is not the first's."""
+        """The data of one run, with its residual at the given points; `trial` if it is not the first's."""
         own = self.trial if trial is None else trial
         blocks = {RESIDUAL: residual_block(own, coordinates, chunk=self.chunk)}
         blocks.update({term.name: term.block(own, seed) for term in self.penalties if term.block})

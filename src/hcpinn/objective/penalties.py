@@ -122,6 +122,7 @@ class BoundaryPenalty(Penalty):
                 total = value * jet.get(zero, nothing) if value else nothing
                 sides.append(total + slope * outward * jet.get(first, nothing) if slope else total)
             # Both ends of a pair belong to one point of the mean: half of each.
+            assert block.target is not None
             return (jnp.concatenate(sides, axis=1) - block.target) * math.sqrt(0.5)
 
         return Term(name, self.weight, ("boundary", axis), mismatch, block)
@@ -217,6 +218,7 @@ _NEEDLESS = {
 
 def _value_mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -> Array:
     zero = (0,) * len(trial.problem.axes)
+    assert block.target is not None
     return trial.jet(network, block.fixed[0], (zero,))[zero] - block.target
 
 

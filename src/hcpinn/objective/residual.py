@@ -18,7 +18,8 @@ def residual(
 ) -> Float[Array, "points components"]:
     """r at the points of `fixed`, for a network's parameters and the problem's named parameters."""
     problem = trial.problem
-    jet = trial.jet(network, fixed)  # type: ignore[arg-type]
+    given: Any = fixed
+    jet = trial.jet(network, given)
     fields = {index: problem.to_fields(values) for index, values in jet.items()}
     shape = fixed.coordinates.shape[:1]
 

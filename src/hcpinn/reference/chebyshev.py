@@ -1,4 +1,4 @@
-"""The reference of a problem with boundary data: elements and tolerances refined until the values stop changing."""
+"""The reference of a problem with boundary data: refined until the values stop changing."""
 
 from __future__ import annotations
 
@@ -101,9 +101,8 @@ def _check(problem: Problem) -> None:
     order = max(sum(index) for index in problem.derivatives)
     if order > 2:
         raise ReferenceError(
-            f"{problem.name} has derivatives of order {order}, and one condition at each end does not close an "
-            "equation of order above 2. Use "
-            "boundary=Periodic(), or compare with data of your own."
+            f"{problem.name} has derivatives of order {order}, and one condition at each end does not close "
+            "an equation of order above 2. Use boundary=Periodic(), or compare with data of your own."
         )
     if order == 1:
         raise ReferenceError(

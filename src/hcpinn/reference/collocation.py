@@ -193,7 +193,8 @@ class Collocation:
             for name, inner, outer in zip(self.problem.components, rates[:, side], ends[side], strict=True):
                 if abs(inner - outer) > 1e-6 * scale:
                     notes.append(
-                        f"In the corner t = {start:g}, x = {x:g} the equation asks for {name}_t = {inner:.3g} and "
-                        f"the boundary data for {outer:.3g}: the solution has a weak singularity there."
+                        f"In the corner t = {start:g}, x = {x:g} the equation asks for {name}_t = "
+                        f"{inner:.3g} and the boundary data for {outer:.3g}: the solution has a weak "
+                        "singularity there."
                     )
         return notes

@@ -16,7 +16,7 @@ import numpy as np
 
 from .checkpoint import Checkpoint, Position, restore
 from .phase import Plan, Prepared
-from .program import IDLE, Carry, Program
+from .program import IDLE, Carry, Program, cast
 from .progress import Progress
 from .stop import Stop
 
@@ -97,7 +97,7 @@ class _Training:
         phase = self.plan.phases[number]
         prepared = self._prepare()
         program = self._program(prepared)
-        data = program.cast(prepared.data)
+        data = cast(prepared.data, phase.stage.dtype)
         self.names = list(prepared.objective.terms)
         carry = program.begin(self.theta, self.codes, None if phase.new_points else self.weights, data)
         if saved is not None and self.checkpoint is not None:
@@ -109,7 +109,7 @@ class _Training:
                 self.theta = np.asarray(carry.theta, np.float64)
                 position.points = None
                 prepared = self._prepare()
-                data = program.cast(prepared.data)
+                data = cast(prepared.data, phase.stage.dtype)
                 carry = program.renew(carry, data)
             left = phase.every - position.step % phase.every if phase.every else block
             count = min(block, left, phase.stage.steps - position.step)

@@ -71,17 +71,13 @@ class Program:
         block = int(np.clip(4e9 // (points * self.objective.size * self.runs), 10, 200))
         return -(-every // -(-every // block)) if every else block
 
-    def cast(self, data: Data) -> Data:
-        """The data in this stage's precision."""
-        return _cast(data, self.stage.dtype)
-
     def begin(self, theta: np.ndarray, stop: np.ndarray, weights: Any, data: Data) -> Carry:
         """The state before the first step; runs whose stop code is set stay as they are.
 
         `weights` is what the rule remembered in the phase before, or None to start it afresh.
         """
         start = (jnp.asarray(theta, self.stage.dtype), jnp.asarray(stop, jnp.int32))
-        known = None if weights is None else _cast(weights, self.stage.dtype)
+        known = None if weights is None else cast(weights, self.stage.dtype)
         return self._begin((*start, known), data)
 
     def renew(self, carry: Carry, data: Data) -> Carry:
@@ -195,6 +191,6 @@ class Program:
         return result
 
 
-def _cast(tree: Any, dtype: Any) -> Any:
+def cast(tree: Any, dtype: Any) -> Any:
     """Floating-point arrays in another precision; whole numbers as they are."""
     return jax.tree.map(lambda a: a.astype(dtype) if jnp.issubdtype(a.dtype, jnp.floating) else a, tree)

@@ -56,7 +56,7 @@ class Cosine(Schedule):
     def __post_init__(self) -> None:
         if not (0 <= self.final <= 1 and math.isfinite(self.final)):
             raise MethodError(
-                f"A cosine schedule ends at a share from 0 to 1 of its rate, not {self.final!r}."
+                f"A cosine schedule ends at a share of its rate from 0 to 1, not {self.final!r}."
             )
         if not (isinstance(self.warmup, int) and self.warmup >= 0):
             raise MethodError(f"warmup must be a whole number of steps, but is {self.warmup!r}.")

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..errors import MethodError, unknown_name
-from ..problem import Periodic, Problem
+from ..problem import Index, Periodic, Problem
 from .part import Function
 
 
@@ -94,7 +94,7 @@ class Characteristic(Embedding):
         if self.speed not in problem.parameters:
             raise unknown_name("parameter", self.speed, problem.parameters, of=problem.name)
         x = jnp.linspace(0.1, 1.3, 7)
-        jet = {(0, 0): jnp.sin(3 * x), (0, 1): 3 * jnp.cos(3 * x)}
+        jet: dict[Index, Array] = {(0, 0): jnp.sin(3 * x), (0, 1): 3 * jnp.cos(3 * x)}
         fits = len(problem.space) == len(problem.components) == 1 and set(problem.derivatives) <= set(jet)
         if fits:
             (rate,) = problem.evaluate_rhs(lambda _, index: jet[index], [x, x])

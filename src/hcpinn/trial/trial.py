@@ -49,8 +49,8 @@ class Trial:
 
         if isinstance(lift, NoLift) != isinstance(gate, NoGate):
             raise MethodError(
-                "NoLift() and NoGate() go together: with only one of them the initial data would neither hold "
-                "exactly nor be free. Use both, or neither."
+                "NoLift() and NoGate() go together: with only one of them the initial data would neither "
+                "hold exactly nor be free. Use both, or neither."
             )
         self.problem = problem
         self.network = network
