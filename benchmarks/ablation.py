@@ -79,7 +79,7 @@ def _groups(runs: list[Run]) -> list[list[Run]]:
 
 def _path(folder: Path, run: Run) -> Path:
     values = "".join(
-        f"-{name}={value:g}"
+        f"-{name}-{value:g}"
         for name, value in run.problem.parameters.items()
         if value != find_problem(run.problem.name).parameters[name]
     )
