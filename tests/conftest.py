@@ -1,5 +1,10 @@
 """What all tests share: double precision, and a cache of their own."""
 
+import os
+
+# Tests compile far more than they compute: compile lightly, and leave the other core to the other worker.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_multi_thread_eigen=false")
+
 import pytest
 
 from hcpinn.precision import double

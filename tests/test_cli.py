@@ -1,6 +1,7 @@
 """The command line: what it leaves behind, how it exits, and what it says when asked for nonsense."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import os
@@ -8,14 +9,25 @@ import sys
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import hcpinn as hc
-from hcpinn.catalog import ENTRIES, METHODS
+from compiling import compiled_once  # noqa: F401  (a fixture)
+from hcpinn.catalog import ENTRIES, METHODS, SWITCHES
 from hcpinn.cli import main
 from hcpinn.solving import CHECKPOINT
 from hcpinn.training import Stop
 
-RESULTS = {"summary.json", "solution.npz", "fields.png", "slices.png", "history.png"}
+RESULTS = {"summary.json", "solution.npz", "method.toml", "fields.png", "slices.png", "history.png"}
+
+MINE = """
+points = 64
+batches = {kind = "Batches", count = 2, size = 32}
+weights = {kind = "SelfAdaptive"}
+network = {kind = "MLP", width = 6, depth = 1}
+embedding = {kind = "Fourier", modes = 1}
+stages = [{kind = "Adam", steps = 20}]
+"""
 
 
 def hcpinn(*arguments):
@@ -44,6 +56,20 @@ def solved(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HCPINN_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
         return folder, *solve(folder, "--steps", "20,0", "--accuracy", "10")
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory):
+    """A folder of results of a method in a file, with the file."""
+    folder = tmp_path_factory.mktemp("mine")
+    file = folder / "my own.toml"
+    file.write_text(MINE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HCPINN_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        settings = ["--set", "c=2", "--method", file, "--points", "39", "--out", folder / "out"]
+        code, said, complaints = hcpinn("solve", "advection", "--animation", *settings)
+    assert (code, complaints) == (1, ""), said
+    return folder / "out", file
 
 
 # What it leaves behind
@@ -98,6 +124,33 @@ def test_the_solution_file_opens_and_agrees_with_the_summary(solved):
     np.testing.assert_allclose(solution(0.0, x), np.sin(x), atol=1e-14)
 
 
+def test_a_method_in_a_file_is_used_and_named_after_it(mine):
+    folder, file = mine
+    solution = hc.load(folder / "solution.npz")
+    given = hc.load_method(file)
+    assert given.name == "my own"
+    assert solution.method == dataclasses.replace(given, points=39, batches=hc.Batches(2, 20))
+    assert json.loads((folder / "summary.json").read_text())["method"] == "my own"
+    assert solution.history.stages == (("Adam", 20),)
+
+
+def test_adaptive_weights_and_the_animation_are_drawn(mine):
+    folder, _ = mine
+    assert set(os.listdir(folder)) == RESULTS | {"weights.png", "solution.gif"}
+    assert (folder / "weights.png").read_bytes().startswith(b"\x89PNG")
+    with Image.open(folder / "solution.gif") as film:
+        assert film.format == "GIF"
+        assert film.n_frames == 51
+
+
+def test_the_method_that_was_used_is_left_for_another_run(mine, solved):
+    for folder in (mine[0], solved[0]):
+        used = hc.load(folder / "solution.npz").method
+        assert hc.load_method(folder / "method.toml") == used
+    assert used.points == 128  # as the command line had it
+    assert used.stages == (hc.Adam(steps=20, rate=3e-3),)
+
+
 # What it tells
 
 
@@ -109,16 +162,45 @@ def test_list_names_every_problem_and_method():
     assert "(default)" in said
 
 
+def test_methods_explains_every_method_and_every_switch():
+    code, said, _ = hcpinn("methods")
+    assert code == 0
+    words = " ".join(said.split())
+    for name, method in METHODS.items():
+        assert f"{name} {' '.join(method.__doc__.splitlines()[0].split())}" in words
+    assert f"{METHODS['quick'].__doc__.splitlines()[0]} (default)" in words
+    for switch in SWITCHES:
+        assert switch in said
+    assert "pbc+ic1+sa" in said
+
+
+@pytest.mark.parametrize("name", [*METHODS, "pbc+ic1+sa+mb"])
+def test_methods_prints_toml_that_loads_back(name, tmp_path):
+    for problem in ("gray-scott", "allen-cahn-dirichlet", "advection"):
+        if "pbc" in name and problem == "allen-cahn-dirichlet":
+            continue
+        code, said, complaint = hcpinn("methods", name, "--problem", problem)
+        assert (code, complaint) == (0, "")
+        (tmp_path / "printed.toml").write_text(said)
+        again = hc.load_method(tmp_path / "printed.toml")
+        assert again == hc.find_method(name, hc.find_problem(problem))
+
+
 def test_help_teaches_by_example():
     code, said, _ = hcpinn("--help")
     assert code == 0
-    for word in ("list", "solve", "hcpinn solve allen-cahn-2"):
+    for word in ("list", "methods", "solve", "hcpinn solve allen-cahn-2"):
         assert word in said
     code, said, _ = hcpinn("solve", "--help")
     assert code == 0
     for word in ("Examples", "hcpinn solve allen-cahn-2", "--set", "--seed", "--out", "--resume", "--steps"):
         assert word in said
+    for word in ("--method", "--animation", "method.toml", "weights.png"):
+        assert word in said
     assert "Exit code" in said
+    code, said, _ = hcpinn("methods", "--help")
+    assert code == 0
+    assert "hcpinn methods paper --problem gray-scott > mine.toml" in said
 
 
 # What it refuses
@@ -137,6 +219,11 @@ def assert_refused(code, complaint, *words):
         (["allen-chan-2"], ["There is no problem 'allen-chan-2'. Did you mean 'allen-cahn-2'?"]),
         (["zzz"], ["There is no problem 'zzz'.", "Known:", "allen-cahn-dirichlet"]),
         (["allen-cahn-2", "--method", "papper"], ["no method 'papper'. Did you mean 'paper'?"]),
+        (["allen-cahn-2", "--method", "pbc+ic4"], ["no method 'pbc+ic4'"]),
+        (["allen-cahn-2", "--method", "ic1+ic2"], ["ic1 and ic2 exclude each other"]),
+        (["allen-cahn-dirichlet", "--method", "pbc"], ["pbc has no meaning", "not periodic"]),
+        (["allen-cahn-2", "--method", "none.toml"], ["Cannot read the method in none.toml"]),
+        (["allen-cahn-2", "-m", "pbc+ic1+sa", "--steps", "0,9"], ["weights need a first-order stage"]),
         (["allen-cahn-2", "--set", "gama2=4"], ["'gama2'", "Did you mean 'gamma2'?"]),
         (["allen-cahn-2", "--set", "gamma2"], ["--set takes NAME=VALUE", "'gamma2'"]),
         (["allen-cahn-2", "--set", "gamma2=four"], ["--set takes NAME=VALUE", "'gamma2=four'"]),
@@ -174,6 +261,37 @@ def test_nonsense_is_answered_in_one_sentence(arguments, words, tmp_path):
 def test_options_that_do_not_exist_or_cannot_be_are_named(arguments, word):
     code, _, complaint = hcpinn(*arguments)
     assert_refused(code, complaint, word)
+
+
+def test_a_method_that_does_not_suit_the_problem_is_refused_before_training(tmp_path):
+    code, said, complaint = hcpinn("solve", "allen-cahn-2", "--method", "cinn", "--out", tmp_path)
+    assert_refused(code, complaint, "There is no parameter 'c' of allen-cahn-2")
+    assert said == ""
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_is_no_method_is_named(tmp_path):
+    (tmp_path / "bad.toml").write_text("points = many")
+    code, said, complaint = hcpinn("solve", "advection", "-m", tmp_path / "bad.toml", "-o", tmp_path / "out")
+    assert_refused(code, complaint, "bad.toml: This is not TOML")
+    assert said == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["papper"], ["There is no method 'papper'. Did you mean 'paper'?"]),
+        (
+            ["paper", "--problem", "gray-scot"],
+            ["There is no problem 'gray-scot'. Did you mean 'gray-scott'?"],
+        ),
+        (["none.toml"], ["Cannot read the method in none.toml: No such file"]),
+    ],
+)
+def test_methods_answers_nonsense_in_one_sentence(arguments, words):
+    code, said, complaint = hcpinn("methods", *arguments)
+    assert_refused(code, complaint, *words)
+    assert said == ""
 
 
 def test_a_folder_that_cannot_be_written_is_found_out_before_training(tmp_path):

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
+from compiling import compiled_once  # noqa: F401  (a fixture)
 
 ROOT = Path(__file__).parent.parent
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -37,7 +38,7 @@ EXAMPLES = {"burgers": SMALL, "fisher_kpp": dataclasses.replace(SMALL, embedding
 
 @pytest.fixture
 def little_effort(monkeypatch):
-    """References that are good to a few digits, and programs that are compiled for a short life."""
+    """References that are good to a few digits."""
     solve_reference = hc.solve_reference
 
     def rough(problem, **grid):
@@ -45,9 +46,6 @@ def little_effort(monkeypatch):
 
     monkeypatch.setattr(hc, "solve_reference", rough)
     monkeypatch.setattr("hcpinn.solving.solve_reference", rough)
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 def load_example(name):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hcpinn import jets
-from hcpinn.trial import MLP
+from hcpinn.trial import MLP, ModifiedMLP
 
 POINTS = np.random.default_rng(1).uniform(-1, 1, (6, 3))
 
@@ -32,6 +32,46 @@ def test_propagation_agrees_with_nested_forward_mode(activation, top):
     exact = nested(lambda p: network(parameters, features(p)), POINTS, indices)
     for index in indices:
         np.testing.assert_allclose(ours[index], exact[index], rtol=1e-10, atol=1e-10, err_msg=str(index))
+
+
+@pytest.mark.parametrize(
+    ("activation", "axes", "top"),
+    [
+        ("tanh", 2, [(1, 0), (0, 4)]),
+        ("tanh", 3, [(1, 0, 0), (0, 2, 0), (0, 1, 1), (0, 0, 2)]),
+        ("swish", 2, [(1, 0), (0, 2)]),
+    ],
+)
+def test_propagation_through_a_modified_network_agrees_with_nested_forward_mode(activation, axes, top):
+    network, points = ModifiedMLP(5, 2, activation), POINTS[:, :axes]
+    parameters = randomised(network.init(jax.random.key(0), features(points).shape[1], 2))
+    indices = jets.closure(top)
+    inner = nested(features, points, indices)
+    ours = jax.jit(lambda inner: network.propagate(parameters, inner, indices))(inner)
+    exact = nested(lambda p: network(parameters, features(p)), points, indices)
+    for index in indices:
+        np.testing.assert_allclose(ours[index], exact[index], rtol=1e-9, atol=1e-9, err_msg=str(index))
+
+
+def randomised(parameters):
+    """The same parameters with biases that are not zero."""
+    return jax.tree.map(lambda a: a + 0.1 * jax.random.normal(jax.random.key(a.size), a.shape), parameters)
+
+
+def test_a_modified_network_mixes_two_encodings_of_the_input():
+    """h ← (1 − z) U + z V in every hidden layer, written out in NumPy."""
+    network = ModifiedMLP(5, 2)
+    parameters = randomised(network.init(jax.random.key(0), 3, 2))
+    assert len(parameters["encoders"]) == 2
+    assert len(parameters["layers"]) == 3
+    layer = lambda h, p: np.asarray(h) @ np.asarray(p["weight"]) + np.asarray(p["bias"])
+    u, v = (np.tanh(layer(POINTS, p)) for p in parameters["encoders"])
+    hidden = POINTS
+    for p in parameters["layers"][:-1]:
+        z = np.tanh(layer(hidden, p))
+        hidden = (1 - z) * u + z * v
+    expected = layer(hidden, parameters["layers"][-1])
+    np.testing.assert_allclose(network(parameters, jnp.asarray(POINTS)), expected, rtol=1e-13, atol=1e-14)
 
 
 def test_nested_forward_mode_agrees_with_nested_reverse_mode():

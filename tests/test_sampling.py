@@ -36,6 +36,70 @@ def test_points_lie_inside_the_domain(sampler, count):
     assert len(np.unique(points, axis=0)) == count
 
 
+def test_points_lie_between_the_start_and_a_share_of_the_duration():
+    problem = declare(start=2.0, horizon=6.0)
+    whole = sampling.interior(problem, 64, seed=0)
+    half = sampling.interior(problem, 64, seed=0, until=0.5)
+    assert sorted(np.floor((whole[:, 0] - 2.0) / 4.0 * 64)) == list(range(64))
+    assert sorted(np.floor((half[:, 0] - 2.0) / 2.0 * 64)) == list(range(64))
+    np.testing.assert_allclose(half[:, 0] - 2.0, (whole[:, 0] - 2.0) / 2, rtol=1e-13)
+    np.testing.assert_array_equal(half[:, 1], whole[:, 1])
+
+
+PLANE = declare(
+    domain=hc.Box((0, 1), (-2, 2)),
+    start=0.5,
+    horizon=2.0,
+    rhs=lambda u: u.laplacian,
+    initial=lambda x, y: np.cos(2 * np.pi * x),
+)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("count", [1, 30])
+def test_points_of_a_face_fill_it_and_have_the_lowest_value_across(axis, count):
+    low, high = np.array([0.5, 0.0, -2.0]), np.array([2.0, 1.0, 2.0])
+    points = sampling.face(PLANE, count, axis=axis, seed=0, purpose="walls")
+    assert points.shape == (count, 3)
+    np.testing.assert_array_equal(points[:, axis], low[axis])
+    for other in {0, 1, 2} - {axis}:
+        strata = np.floor((points[:, other] - low[other]) / (high - low)[other] * count)
+        assert sorted(strata) == list(range(count))
+    again, renamed = (sampling.face(PLANE, count, axis=axis, seed=0, purpose=p) for p in ("walls", "windows"))
+    np.testing.assert_array_equal(points, again)
+    assert (points != renamed).any()
+
+
+def test_points_by_residual_are_drawn_in_proportion_to_one_plus_its_share_of_the_mean():
+    candidates = np.arange(5.0)[:, None] * np.ones(2)
+    squares = np.array([0.0, 1.0, 4.0, 1.0, 16.0])
+    odds = 1 + np.sqrt(squares) / np.sqrt(squares).mean()
+    draws = [sampling.by_residual(candidates, squares, 1, seed=s, purpose="more")[0, 0] for s in range(4000)]
+    share = np.bincount(np.int64(draws), minlength=5) / 4000
+    np.testing.assert_allclose(share, odds / odds.sum(), atol=4 * np.sqrt(0.25 / 4000))
+    assert share[0] > 0.05  # where the residual vanishes, points are still drawn
+
+
+def test_points_by_residual_are_candidates_none_of_them_twice():
+    candidates = sampling.interior(PROBLEM, 300, seed=0)
+    squares = np.exp(-50 * (candidates[:, 1] - 2) ** 2)
+    chosen = sampling.by_residual(candidates, squares, 100, seed=0, purpose="more")
+    rows = {tuple(row) for row in chosen}
+    assert len(rows) == len(chosen) == 100
+    assert rows <= {tuple(row) for row in candidates}
+    near = lambda points: np.mean(np.abs(points[:, 1] - 2) < 0.3)
+    assert near(chosen) > 2 * near(candidates)
+    again, other = (sampling.by_residual(candidates, squares, 100, seed=s, purpose="more") for s in (0, 1))
+    np.testing.assert_array_equal(chosen, again)
+    assert {tuple(row) for row in other} != rows
+
+
+@pytest.mark.parametrize("squares", [np.zeros(8), np.array([np.nan, np.inf, 1, 1, 1, 1, 1, 1])])
+def test_points_by_residual_survive_residuals_that_vanish_or_overflow(squares):
+    candidates = np.arange(8.0)[:, None]
+    assert len(sampling.by_residual(candidates, squares, 8, seed=0, purpose="more")) == 8
+
+
 @pytest.mark.parametrize("sampler", ["latin-hypercube", "sobol"])
 def test_space_filling_points_integrate_better_than_chance(sampler):
     def error(points):

@@ -1,5 +1,7 @@
 """A solution is a function of t and x that can be evaluated, differentiated, compared and drawn."""
 
+import dataclasses
+import itertools
 import json
 import warnings
 
@@ -9,11 +11,12 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
+from compiling import compiled_once  # noqa: F401  (a fixture)
 from declarations import declare
 from hcpinn.errors import HcpinnError, ProblemError
 from hcpinn.solution import Provenance, relative_errors
 from hcpinn.solving import provenance
-from hcpinn.training import History, Stop
+from hcpinn.training import History, PointWeights, Stop
 
 METHOD = hc.Method(lift=hc.Decay(1.3), embedding=hc.Fourier(2), network=hc.MLP(8, 2), points=128)
 HEAT = declare(name="heat", rhs=lambda u, k: k * u.xx, parameters={"k": 0.1})
@@ -25,7 +28,7 @@ WAVE = declare(rhs=lambda u: 1j * u.xx, initial=lambda x: jnp.exp(1j * jnp.pi * 
 
 def make(problem=HEAT, *, seed=0, **facts):
     """A solution with random parameters, as training might have left it."""
-    size = make_size(problem)
+    size = make_size(problem) * facts.get("method", METHOD).windows
     theta = 0.5 * np.random.default_rng(seed).standard_normal(size)
     settings = {
         "problem": problem,
@@ -159,6 +162,73 @@ def test_the_residual_is_what_the_derivatives_leave():
     first, second = system.residual(T, X)
     np.testing.assert_allclose(first, ut - uxx + v, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(second, vt - vx, rtol=1e-10, atol=1e-12)
+
+
+# Time windows
+
+MARCHED = make(method=dataclasses.replace(METHOD, windows=3))
+EDGES = (1 / 3, 2 / 3)
+INNER = np.array([0.07, 0.2, 0.4, 0.6, 0.8, 0.93])[:, None]
+"""Times inside the windows, farther from their edges than differences reach."""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("dx", lambda u: difference(lambda h: u(INNER, X[0] + h), 1e-3)),
+        ("dt", lambda u: difference(lambda h: u(INNER + h, X[0]), 1e-3)),
+        ("dxx", lambda u: difference(lambda h: u(INNER, X[0] + h), 1e-3, order=2)),
+        ("dtx", lambda u: difference(lambda h: u.dx(INNER + h, X[0]), 1e-3)),
+    ],
+)
+def test_derivatives_in_time_windows_agree_with_finite_differences(name, expected):
+    exact = expected(MARCHED)
+    scale = np.abs(exact).max()
+    np.testing.assert_allclose(getattr(MARCHED, name)(INNER, X[0]), exact, rtol=1e-6, atol=1e-6 * scale)
+
+
+def test_time_windows_join_in_values_and_in_slopes_along_x():
+    x = np.linspace(-1, 1, 9)
+    for edge in EDGES:
+        before, after = np.nextafter(edge, 0), np.nextafter(edge, 1)
+        for part in ("", "x", "xx"):
+            values = [MARCHED.derivative(part, t, x) for t in (before, after)]
+            np.testing.assert_allclose(*values, rtol=1e-12, atol=1e-12)
+        assert (np.abs(MARCHED.dt(before, x) - MARCHED.dt(after, x)) > 1e-3).any()
+    np.testing.assert_allclose(MARCHED(0.0, x), np.cos(np.pi * x), rtol=1e-14, atol=1e-15)
+
+
+def test_the_residual_in_time_windows_is_what_the_derivatives_leave():
+    exact = MARCHED.dt(INNER, X[0]) - 0.1 * MARCHED.dxx(INNER, X[0])
+    np.testing.assert_allclose(MARCHED.residual(INNER, X[0]), exact, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("precise", [True, False])
+def test_time_windows_can_be_differentiated_by_jax_in_either_precision(precise):
+    with jax.enable_x64(precise), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        times, x = jnp.asarray(INNER[:, 0]), jnp.asarray(0.3)
+        slope = jax.jit(jax.vmap(jax.grad(MARCHED, argnums=1), in_axes=(0, None)))(times, x)
+        rate = jax.jit(jax.vmap(jax.grad(MARCHED), in_axes=(0, None)))(times, x)
+    assert slope.dtype == (jnp.float64 if precise else jnp.float32)
+    digits = 1e-10 if precise else 2e-3
+    np.testing.assert_allclose(slope, MARCHED.dx(INNER[:, 0], 0.3), rtol=digits, atol=digits)
+    np.testing.assert_allclose(rate, MARCHED.dt(INNER[:, 0], 0.3), rtol=digits, atol=digits)
+
+
+def test_training_that_is_cut_short_in_its_first_window_gives_a_solution_up_to_the_horizon():
+    method = dataclasses.replace(METHOD, windows=3, points=64, stages=(hc.Adam(steps=100_000),))
+    solution = hc.solve(declare(rhs=lambda u: -u), method, max_seconds=0.0, reference=False)
+    assert solution.stop is Stop.TIME
+    [(label, count)] = solution.history.stages
+    assert (label, count) == ("Adam, window 1/3", len(solution.history.loss))
+    assert np.isfinite(solution(T, X)).all()
+    for edge in EDGES:
+        ends = [solution(t, X[0]) for t in (edge, np.nextafter(edge, 1))]
+        np.testing.assert_allclose(*ends, rtol=1e-12, atol=1e-14)
+    first, *others = solution.theta.reshape(3, -1)
+    for other in others:
+        np.testing.assert_array_equal(other, first)  # the latest network stands in
 
 
 # Inside JAX
@@ -351,6 +421,23 @@ def test_labelled_data_carry_names_axes_and_values():
 COMPARED = make(reference=heat_reference(), rel_l2={"u": 0.5}, rel_l1={"u": 0.4})
 
 
+def weights(*sizes, axes=2):
+    """Point weights of terms of these sizes."""
+    rng = np.random.default_rng(0)
+    names = ("residual", "initial", "periodic")
+    return {n: PointWeights(rng.random((k, axes)), rng.random(k)) for n, k in zip(names, sizes, strict=False)}
+
+
+WEIGHTED = make(
+    weights=weights(300, 20),
+    history=History(
+        np.geomspace(1.0, 1e-3, 30),
+        tuple((f"Adam, window {n}/6", 5) for n in range(1, 7)),
+        {"residual": np.geomspace(1.0, 1e-4, 30), "initial": np.full(30, 0.1)},
+    ),
+)
+
+
 @pytest.mark.parametrize(
     ("solution", "kind"),
     [
@@ -358,6 +445,8 @@ COMPARED = make(reference=heat_reference(), rel_l2={"u": 0.5}, rel_l1={"u": 0.4}
         (COMPARED, "plot"),
         (COMPARED, "plot_slices"),
         (make(WAVE), "plot_slices"),
+        (WEIGHTED, "plot_weights"),
+        (WEIGHTED, "plot_history"),
     ],
     ids=lambda case: case if isinstance(case, str) else "",
 )
@@ -382,6 +471,57 @@ def test_a_figure_without_a_path_is_handed_over():
     figure = SOLUTION.plot_history()
     assert isinstance(figure, matplotlib.figure.Figure)
     plt.close(figure)
+
+
+def test_the_history_shows_each_term_by_name():
+    import matplotlib.pyplot as plt
+
+    [axis] = WEIGHTED.plot_history().axes
+    shown = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert shown == ["loss", "residual, mean square", "initial, mean square"]
+    drawn = dict(zip(shown, (line.get_ydata() for line in axis.get_lines()), strict=False))
+    np.testing.assert_array_equal(drawn["residual, mean square"], WEIGHTED.history.terms["residual"])
+    plt.close("all")
+
+
+def test_the_figure_of_weights_has_a_panel_per_term_and_every_point_on_it():
+    import matplotlib.pyplot as plt
+
+    panels = [axis for axis in WEIGHTED.plot_weights().axes if axis.get_title()]
+    assert [axis.get_title() for axis in panels] == ["residual: weights", "initial: weights"]
+    assert [len(axis.collections[0].get_offsets()) for axis in panels] == [300, 20]
+    plt.close("all")
+    with pytest.raises(HcpinnError, match=r"'custom' has no adaptive weights to draw.*SelfAdaptive\(\)"):
+        SOLUTION.plot_weights()
+
+
+def test_an_animation_shows_the_solution_in_time(tmp_path):
+    from PIL import Image
+
+    path = SOLUTION.animate(tmp_path / "new" / "film.gif", frames=4)
+    assert path == tmp_path / "new" / "film.gif"
+    with Image.open(path) as film:
+        assert (film.format, film.n_frames) == ("GIF", 4)
+        pictures = []
+        for number in range(4):
+            film.seek(number)
+            pictures.append(np.asarray(film.convert("RGB")))
+    for one, other in itertools.pairwise(pictures):
+        assert (one != other).any()
+
+
+def test_in_the_plane_weights_and_animations_are_drawn_over_x_and_y(tmp_path):
+    plate = declare(
+        domain=hc.Box((0, 1), (0, 1)),
+        rhs=lambda u: -u,
+        initial=lambda x, y: jnp.sin(2 * jnp.pi * x) * jnp.cos(2 * jnp.pi * y),
+    )
+    size = (1 + 2 * 5 + 1) * 8 + 9 * 8 + 9
+    solution = make(plate, theta=np.zeros(size), weights=weights(50, axes=3))
+    figure = solution.plot_weights()
+    assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("x", "y")
+    assert solution.animate(tmp_path / "film.gif", frames=2).stat().st_size > 1000
+    solution.plot_weights(tmp_path / "weights.png")
 
 
 def test_the_history_of_losses_that_broke_down_can_be_drawn(tmp_path):

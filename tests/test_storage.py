@@ -14,12 +14,13 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 import hcpinn as hc
+from compiling import compiled_once  # noqa: F401  (a fixture)
 from declarations import declare
 from hcpinn.errors import FileError, HcpinnError
 from hcpinn.files import read_archive, write_archive
 from hcpinn.precision import double
 from hcpinn.solution import Provenance, make_trial
-from hcpinn.training import History, Stop
+from hcpinn.training import History, PointWeights, Stop
 
 PROBLEM = hc.find_problem("allen-cahn-2").with_parameters(gamma2=3.0)
 OWN = declare(name="my equation", rhs=lambda u, k: k * u.xx, parameters={"k": 0.1})
@@ -36,15 +37,17 @@ T, X = np.meshgrid(np.linspace(0, 1, 5), np.linspace(-1, 1, 7), indexing="ij")
 def make(problem=PROBLEM, method=METHOD, **facts):
     """A solution with random parameters and every fact filled in."""
     with double():
-        size = ravel_pytree(make_trial(problem, method).init(jax.random.key(0)))[0].size
-    x = np.linspace(-1, 1, 9)
+        size = method.windows * ravel_pytree(make_trial(problem, method).init(jax.random.key(0)))[0].size
+    x, rng = np.linspace(-1, 1, 9), np.random.default_rng(2)
     settings = {
         "problem": problem,
         "method": method,
         "seed": 7,
         "theta": 0.5 * np.random.default_rng(0).standard_normal(size),
         "history": History(
-            np.array([1.0, 0.3, 0.1, np.nan, 1e-20, 0.1, 1 / 3]), (("Adam", 5), ("L-BFGS", 2))
+            np.array([1.0, 0.3, 0.1, np.nan, 1e-20, 0.1, 1 / 3]),
+            (("Adam", 5), ("L-BFGS", 2)),
+            {"residual": np.geomspace(1, 1e-3, 7), "periodic x": np.array([np.nan, *range(6)], float)},
         ),
         "stop": Stop.PRECISION,
         "seconds": 12.125,
@@ -62,6 +65,10 @@ def make(problem=PROBLEM, method=METHOD, **facts):
             notes=("rough",),
             wall_s=0.5,
         ),
+        "weights": {
+            name: PointWeights(rng.random((size, 2)), rng.random(size))
+            for name, size in (("residual", 5), ("periodic x", 3))
+        },
     }
     return hc.Solution(**{**settings, **facts})
 
@@ -101,6 +108,50 @@ def test_every_fact_comes_back(path):
     assert repr(after) == repr(before)
 
 
+def test_terms_and_weights_come_back(path):
+    before, after = make(), hc.load(path)
+    assert list(after.history.terms) == ["residual", "periodic x"]
+    for name, values in before.history.terms.items():
+        assert after.history.terms[name].tobytes() == values.tobytes()
+    assert list(after.weights) == ["residual", "periodic x"]
+    for name, found in before.weights.items():
+        assert after.weights[name].points.tobytes() == found.points.tobytes()
+        assert after.weights[name].weights.tobytes() == found.weights.tobytes()
+
+
+def test_a_solution_in_time_windows_comes_back(tmp_path):
+    method = dataclasses.replace(METHOD, windows=3, horizons=(0.5, 1.0), weights=hc.SelfAdaptive())
+    before = make(method=method)
+    after = hc.load(before.save(tmp_path / "windows.npz"))
+    assert after.method == method
+    assert after(T, X).tobytes() == before(T, X).tobytes()
+    assert after.dtx(T, X).tobytes() == before.dtx(T, X).tobytes()
+    with pytest.raises(FileError, match=r"windows\.npz.*method"):
+        hc.load(tmp_path / "windows.npz", method=dataclasses.replace(method, windows=2))
+
+
+def test_a_file_of_the_first_version_still_opens(path):
+    """It knew nothing of terms, weights and schemes."""
+
+    def before_schemes(header):
+        old = ("name", "lift", "gate", "embedding", "network", "points", "sampler", "stages")
+        method = {name: value for name, value in header["method"].items() if name in old}
+        for stage in method["stages"]:
+            stage.pop("schedule", None)
+        return {**header, "method": method}
+
+    rewritten(
+        path,
+        version=1,
+        header=before_schemes,
+        arrays=lambda a: {n: v for n, v in a.items() if not n.startswith(("terms.", "weights."))},
+    )
+    after = hc.load(path)
+    assert after.method == METHOD
+    assert after(T, X).tobytes() == make()(T, X).tobytes()
+    assert (after.history.terms, after.weights) == ({}, {})
+
+
 def test_the_reference_comes_back(path):
     before, after = make().reference, hc.load(path).reference
     for field in ("problem_name", "error_estimate", "solver", "notes", "wall_s"):
@@ -137,7 +188,7 @@ def test_saving_goes_to_one_file_without_code(path):
         for name in names:
             if name.endswith(".npy"):
                 np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
-    assert (header["kind"], header["version"]) == ("solution", 1)
+    assert (header["kind"], header["version"]) == ("solution", 2)
 
 
 # Problems and methods of one's own
@@ -176,7 +227,9 @@ def test_a_method_of_ones_own_has_to_be_given_again(tmp_path):
     )
     before = make(method=own)
     path = before.save(tmp_path / "a.npz")
-    with pytest.raises(HcpinnError, match=r"'CustomLift', which is code.*load\(path, method=…\)"):
+    with pytest.raises(
+        HcpinnError, match=r"'CustomLift', which is not one of hcpinn's.*code.*load\(path, method=…\)"
+    ):
         hc.load(path)
     assert hc.load(path, method=own)(T, X).tobytes() == before(T, X).tobytes()
 
@@ -228,9 +281,9 @@ def test_foreign_files_are_refused(tmp_path):
         hc.load(tmp_path / "check.npz")
 
 
-def rewritten(path, *, version=1, header=lambda h: h, arrays=lambda a: a):
+def rewritten(path, *, version=2, header=lambda h: h, arrays=lambda a: a):
     """The file written anew with changes."""
-    old_header, old_arrays = read_archive(path, kind="solution", version=1)
+    old_header, old_arrays = read_archive(path, kind="solution", version=2)
     plain = {k: v for k, v in old_header.items() if k not in ("kind", "version")}
     return write_archive(
         path, kind="solution", version=version, header=header(plain), arrays=arrays(old_arrays)
@@ -238,9 +291,9 @@ def rewritten(path, *, version=1, header=lambda h: h, arrays=lambda a: a):
 
 
 def test_a_newer_version_says_to_update(path):
-    rewritten(path, version=2)
+    rewritten(path, version=3)
     with pytest.raises(
-        FileError, match=r"version 2 of the solution format; .* up to version 1\. Update hcpinn"
+        FileError, match=r"version 3 of the solution format; .* up to version 2\. Update hcpinn"
     ):
         hc.load(path)
 
@@ -267,7 +320,9 @@ def test_a_file_that_lacks_a_fact_is_refused(path, name):
         hc.load(path)
 
 
-@pytest.mark.parametrize("name", ["theta", "loss", "reference.times", "reference.values.u"])
+@pytest.mark.parametrize(
+    "name", ["theta", "loss", "reference.times", "reference.values.u", "weights.values.residual"]
+)
 def test_a_file_that_lacks_an_array_is_refused(path, name):
     rewritten(path, arrays=lambda a: {k: v for k, v in a.items() if k != name})
     with pytest.raises(FileError, match=r"solution\.npz is incomplete"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .solution import Solution
     from .solving import solve, solve_batch
     from .storage import load
-    from .training import LBFGS, Adam, Constant, Cosine, Exponential
+    from .training import LBFGS, Adam, Broyden, Constant, Cosine, Exponential, LevenbergMarquardt
     from .trial import (
         MLP,
         Characteristic,
@@ -31,12 +31,14 @@ if TYPE_CHECKING:
         CustomLift,
         CustomNetwork,
         Decay,
+        ExponentialGate,
         Fourier,
         LinearGate,
         ModifiedMLP,
         NoGate,
         NoLift,
         Plain,
+        Semigroup,
     )
     from .verdict import Verdict
 
@@ -54,10 +56,19 @@ _HOME = {
     "solution": ("Solution",),
     "solving": ("solve", "solve_batch"),
     "storage": ("load",),
-    "training": ("LBFGS", "Adam", "Constant", "Cosine", "Exponential"),
+    "training": ("LBFGS", "Adam", "Broyden", "Constant", "Cosine", "Exponential", "LevenbergMarquardt"),
     "trial": (
-        *("MLP", "Characteristic", "CustomGate", "CustomLift", "CustomNetwork", "Decay", "Fourier"),
-        *("LinearGate", "ModifiedMLP", "NoGate", "NoLift", "Plain"),
+        *(
+            "MLP",
+            "Characteristic",
+            "CustomGate",
+            "CustomLift",
+            "CustomNetwork",
+            "Decay",
+            "ExponentialGate",
+            "Fourier",
+        ),
+        *("LinearGate", "ModifiedMLP", "NoGate", "NoLift", "Plain", "Semigroup"),
     ),
     "verdict": ("Verdict",),
 }
@@ -68,11 +79,11 @@ __all__ = [  # noqa: RUF022  (grouped by the order in which one meets them)
     "Problem", "Interval", "Box", "Periodic", "Dirichlet", "Neumann", "Robin", "apply",
     "solve", "solve_batch", "Run", "Solution", "Verdict", "load",
     "Method", "load_method", "save_method",
-    "Decay", "NoLift", "CustomLift", "LinearGate", "NoGate", "CustomGate",
+    "Decay", "Semigroup", "NoLift", "CustomLift", "LinearGate", "ExponentialGate", "NoGate", "CustomGate",
     "Fourier", "Plain", "Characteristic", "MLP", "ModifiedMLP", "CustomNetwork",
     "InitialPenalty", "PeriodicPenalty", "BoundaryPenalty", "DataPenalty",
     "Batches", "SelfAdaptive", "Attention", "Causal", "Resampling", "Curriculum",
-    "Adam", "LBFGS", "Constant", "Exponential", "Cosine",
+    "Adam", "LBFGS", "LevenbergMarquardt", "Broyden", "Constant", "Exponential", "Cosine",
     "Reference", "solve_reference", "find_problem", "find_method", "HcpinnError",
 ]  # fmt: skip
 

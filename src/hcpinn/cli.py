@@ -286,7 +286,8 @@ def _with_budget(method: Method, steps: str | None, points: int | None) -> Metho
     from dataclasses import replace
 
     if points is not None:
-        method = replace(method, points=points)
+        batches = method.batches and replace(method.batches, size=-(-points // method.batches.count))
+        method = replace(method, points=points, batches=batches)
     if steps is not None:
         try:
             counts = [int(part) for part in steps.split(",")]
@@ -338,10 +339,16 @@ def _report(solution: Solution, folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from .precision import double
+    from .trial import Semigroup
+
     facts: list[tuple[str, str]] = [
         ("problem", _describe(solution.problem)),
         ("method", solution.method.name),
     ]
+    if isinstance(solution.method.lift, Semigroup):
+        with double():
+            facts.append(("lift", str(solution.method.lift.waves(solution.problem))))
     for label, errors in (("relative L2 error", solution.rel_l2), ("relative L1 error", solution.rel_l1)):
         if errors is not None:
             single = len(errors) == 1

@@ -34,6 +34,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str], *, of: str = "") ->
     owner = f" of {of}" if of else ""
     if not choices:
         return UnknownNameError(f"There is no {kind} '{name}'{owner}: there are none at all.")
-    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name), choices, n=1, cutoff=0.5)
     hint = f" Did you mean '{near[0]}'?" if near else ""
     return UnknownNameError(f"There is no {kind} '{name}'{owner}.{hint} Known: {', '.join(choices)}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -17,11 +18,20 @@ from . import sampling
 from .errors import MethodError, unknown_name
 from .jets import closure
 from .method import Method
-from .objective import Objective, Term, check_penalties, chunk_size, residual_block, stack
+from .objective import (
+    DataPenalty,
+    Objective,
+    check_penalties,
+    chunk_size,
+    penalty_terms,
+    residual_block,
+    stack,
+)
 from .problem import Problem
+from .reference import Reference
 from .solution import make_trial
-from .training import Phase, Prepared
-from .trial import JetNetwork, NoLift, Trial, march
+from .training import Phase, Prepared, check_memory
+from .trial import CustomGate, CustomLift, JetNetwork, NoLift, Trial, march
 
 
 @dataclass(frozen=True)
@@ -54,8 +64,12 @@ class _Place:
 class TrainingPlan:
     """The plan of runs that train together: they may differ in lift, seed and the problem's parameters."""
 
-    def __init__(self, runs: Sequence[Run]):
+    def __init__(
+        self, runs: Sequence[Run], *, references: Sequence[Reference | str] = (), accuracy: float = 0.0
+    ):
+        """`references`, where there are any, tell methods that stop early when `accuracy` is reached."""
         check_alike(runs)
+        self.references, self.accuracy = list(references), accuracy
         self.runs = list(runs)
         self.method = runs[0].method
         self.weights, self.batches = self.method.weights, self.method.batches
@@ -64,14 +78,64 @@ class TrainingPlan:
         self._check_curriculum()
         self._trials: dict[Any, list[Trial]] = {}
         trials = self.trials(0, self.places[0].factor, [])
+        for penalty in self.method.penalties:
+            if isinstance(penalty, DataPenalty):
+                for run in runs:
+                    penalty.terms(run.problem)
+                    penalty.check_inside(run.problem)
         for trial in trials:
             check_penalties(trial, self.method.penalties)
             self._check_windows(trial)
         templates = [t.init(network_key(r.seed)) for r, t in zip(runs, trials, strict=True)]
         self.theta = np.stack([np.asarray(ravel_pytree(t)[0], np.float64) for t in templates])
         self._template = templates[0]
+        self._check_own_parts()
         self._objectives: dict[Any, Objective] = {}
         self._objective(0, trials[0])
+        self._judges: dict[int, Any] = {}
+        check_memory(self.method.stages, self._objectives[0], len(runs))
+
+    def satisfied(self, phase: int, theta: np.ndarray) -> np.ndarray:
+        """Which runs have reached the accuracy asked for; see `training.Plan`."""
+        place, stages = self.places[phase], len(self.method.stages)
+        whole = place.share == place.factor == 1.0 and self.method.windows == 1
+        if not (self.method.early and whole and (phase + 1) % stages == 0 and self.references):
+            return np.zeros(len(self.runs), bool)
+        return np.asarray([self._error(n, own) <= self.accuracy for n, own in enumerate(theta)])
+
+    def _error(self, number: int, theta: np.ndarray) -> float:
+        """The relative L2 error of a run on a part of its reference's grid, the reference's own included."""
+        reference = self.references[number]
+        if isinstance(reference, str):
+            return math.inf
+        if number not in self._judges:
+            self._judges[number] = self._judge(self.runs[number].problem, reference, number)
+        return self._judges[number](jnp.asarray(theta)) + reference.error_estimate
+
+    def _judge(self, problem: Problem, reference: Reference, number: int) -> Any:
+        most = {1: 256, 2: 33, 3: 17}[len(problem.space)]
+        picks = [
+            np.unique(np.linspace(0, len(grid) - 1, count).round().astype(int))
+            for grid, count in zip(
+                (reference.times, *reference.coordinates), (21, *[most] * len(problem.space)), strict=True
+            )
+        ]
+        grids = [g[p] for g, p in zip((reference.times, *reference.coordinates), picks, strict=True)]
+        points = jnp.asarray(np.stack([m.ravel() for m in np.meshgrid(*grids, indexing="ij")], axis=1))
+        exact = {name: v[np.ix_(*picks)] for name, v in reference.values.items()}
+        trusted = np.stack([v.ravel() for v in problem.real_parts(exact).values()], axis=1)
+        zero = (0,) * len(problem.axes)
+        trial = self._trial(number, 0, 1.0, [])
+        fixed = jax.jit(lambda c: trial.fix(c, (zero,)))(points)
+        unravel = ravel_pytree(self._template)[1]
+        predict = jax.jit(lambda theta: trial.jet(unravel(theta), fixed, (zero,))[zero])
+        sizes = np.linalg.norm(trusted, axis=0)
+        sizes = np.where(sizes > 0, sizes, 1.0)
+
+        def error(theta: Any) -> float:
+            return float(np.max(np.linalg.norm(np.asarray(predict(theta)) - trusted, axis=0) / sizes))
+
+        return error
 
     def prepare(
         self,
@@ -135,6 +199,7 @@ class TrainingPlan:
                             self._label(window, factor, share, stage.label),
                             every=method.resampling.every if method.resampling else 0,
                             new_points=number == 0 and (window, lesson) != (0, 0),
+                            continues=len(method.stages) == 1 and lesson > 0,
                             closes=last,
                         )
                     )
@@ -169,7 +234,7 @@ class TrainingPlan:
         """The objective, shared by all windows where the network takes the features as data."""
         key = 0 if isinstance(self.method.network, JetNetwork) else window
         if key not in self._objectives:
-            penalties: list[Term] = [t for p in self.method.penalties for t in p.terms(trial.problem)]
+            penalties = penalty_terms(trial, self.method.penalties)
             chunk = chunk_size(
                 width=getattr(self.method.network, "width", 32),
                 indices=len(closure(trial.indices)),
@@ -242,6 +307,14 @@ class TrainingPlan:
             for factor in curriculum.factors:
                 run.problem.with_parameters(**{curriculum.parameter: factor * value})
 
+    def _check_own_parts(self) -> None:
+        """A lift or gate of one's own must suit every time window: better to know before training."""
+        count = self.method.windows
+        for number, run in enumerate(self.runs):
+            own = isinstance(run.method.lift, CustomLift) or isinstance(run.method.gate, CustomGate)
+            if own and count > 1:
+                self._trial(number, count - 1, self.places[0].factor, [self.theta] * (count - 1))
+
     def _check_windows(self, trial: Trial) -> None:
         soft = [axis for kind, axis in trial.left_open if kind == "periodic"]
         if self.method.windows > 1 and soft and not isinstance(self.method.lift, NoLift):
@@ -275,9 +348,14 @@ def check_alike(runs: Sequence[Run]) -> None:
                 f"Runs that train together must share their equation, but {run.problem.name} and "
                 f"{first.problem.name} do not. Solve them one after the other."
             )
-        kinds = [[type(b) for b in r.problem.boundaries] for r in (run, first)]
+        kinds = [
+            [(type(b), getattr(b, "coefficients", None)) for b in r.problem.boundaries] for r in (run, first)
+        ]
         if kinds[0] != kinds[1]:
-            raise MethodError("Runs that train together must have the same kind of boundary along each axis.")
+            raise MethodError(
+                "Runs that train together must have the same kind of boundary along each axis, and Robin "
+                "conditions the same factors. Solve them one after the other."
+            )
         for part in _SHARED:
             if getattr(run.method, part) != getattr(first.method, part):
                 raise MethodError(
@@ -288,7 +366,7 @@ def check_alike(runs: Sequence[Run]) -> None:
 
 _SHARED = (
     *("gate", "embedding", "network", "penalties", "points", "sampler", "batches"),
-    *("weights", "resampling", "windows", "horizons", "curriculum", "stages"),
+    *("weights", "resampling", "windows", "horizons", "curriculum", "early", "stages"),
 )
 """The parts of a method in which runs that train together agree."""
 

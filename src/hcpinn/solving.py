@@ -17,6 +17,7 @@ import numpy as np
 from . import __version__, sampling
 from .catalog import DEFAULT, find_method
 from .errors import FileError, MethodError, ReferenceError
+from .floor import kink_floor
 from .method import Method, to_dict
 from .planning import Run, TrainingPlan
 from .precision import double
@@ -91,9 +92,9 @@ def solve_batch(
     if max_seconds is not None and not max_seconds >= 0:
         raise MethodError(f"max_seconds must be zero or more, but is {max_seconds!r}.")
     with double():
-        plan = TrainingPlan(runs)
+        plan = TrainingPlan(runs, accuracy=accuracy)
         checkpoint = _checkpoint(plan, out, checkpoint_every, resume)
-        references = _references(runs, reference)
+        references = plan.references = _references(runs, reference)
         outcomes = train(
             plan,
             progress=Progress(visible=progress),
@@ -177,6 +178,7 @@ def _conclude(
         reference=trusted,
         residual_trained=plan.residual_rms(number, theta, "interior"),
         residual_fresh=plan.residual_rms(number, theta, "check"),
+        floor=kink_floor(plan.trials(0, plan.places[0].factor, [])[number]),
     )
     return solution(verdict, rel_l2=rel_l2, rel_l1=rel_l1)
 

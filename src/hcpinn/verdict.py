@@ -48,12 +48,13 @@ def judge(
     reference: Reference | str,
     residual_trained: float,
     residual_fresh: float,
+    floor: float | None = None,
 ) -> Verdict:
     """Weigh the evidence. A small residual alone never makes a solution converged.
 
     `reference` is the independent solution, or the reason why there is none.
     `residual_trained` and `residual_fresh` are root-mean-square residuals at the training
-    points and at points that training never saw.
+    points and at points that training never saw. `floor` is an error that the lift alone leaves.
     """
     reasons: list[str] = []
     hidden = residual_fresh > _OVERFIT * residual_trained
@@ -63,6 +64,11 @@ def judge(
         reasons.append(
             f"The residual between the training points ({residual_fresh:.1e}) is far above that at them "
             f"({residual_trained:.1e}): take more points."
+        )
+    if floor is not None and floor > accuracy / 10:
+        reasons.append(
+            f"The initial data have a kink where the period closes, which the lift keeps and the solution "
+            f"loses: with this lift the error hardly falls below {floor:.0e}. Use lift=Semigroup()."
         )
     if errors is None or isinstance(reference, str):
         reasons.append(str(reference))

@@ -10,7 +10,8 @@ import pytest
 import hcpinn as hc
 from declarations import declare
 from hcpinn import sampling
-from hcpinn.objective import Objective, chunk_size, residual, stack
+from hcpinn.objective import RESIDUAL, Objective, chunk_size, residual, stack
+from hcpinn.objective.objective import _in_chunks
 from hcpinn.trial import Trial
 
 
@@ -34,9 +35,14 @@ def points(problem, count, seed=0):
     return sampling.interior(problem, count, seed=seed)
 
 
-def gradients(function, theta, data):
-    """Value and gradient, compiled once."""
-    return jax.jit(jax.value_and_grad(function))(theta, data)
+@functools.cache
+def compiled(objective):
+    return jax.jit(objective.measure)
+
+
+def measure(objective, theta, data, weights=None):
+    """Loss, gradient and mismatches, compiled once per objective."""
+    return compiled(objective)(theta, data, weights)
 
 
 def along(function, axis):
@@ -46,8 +52,8 @@ def along(function, axis):
 ALLEN_CAHN = hc.find_problem("allen-cahn-1")
 
 
-def plain_loss(theta, objective, where, gamma1=1e-3, gamma2=5.0):
-    """The mean squared Allen–Cahn residual by nested reverse mode, without chunks or jets."""
+def plain_residuals(theta, objective, where, gamma1=1e-3, gamma2=5.0):
+    """The Allen–Cahn residual at points by nested reverse mode, without chunks or jets."""
     network = objective.unravel(theta)
 
     def u(p):
@@ -61,35 +67,40 @@ def plain_loss(theta, objective, where, gamma1=1e-3, gamma2=5.0):
     def r(p):
         return along(u, 0)(p) - gamma1 * along(along(u, 1), 1)(p) + gamma2 * (u(p) ** 3 - u(p))
 
-    return jnp.mean(jax.vmap(r)(where) ** 2)
+    return jax.vmap(r)(where)
 
 
-def test_the_loss_is_the_mean_of_squared_residuals():
+def plain_loss(*given, **parameters):
+    return jnp.mean(plain_residuals(*given, **parameters) ** 2)
+
+
+def test_the_loss_is_the_mean_of_squared_residuals_which_are_given_point_by_point():
     objective, theta = make(ALLEN_CAHN, chunk=10)
     where = points(ALLEN_CAHN, 25)
-    ours = jax.jit(objective.loss)(theta, objective.data(where))
-    plain = jax.jit(lambda p: plain_loss(p, objective, jnp.asarray(where)))(theta)
-    np.testing.assert_allclose(ours, plain, rtol=1e-10)
+    ours = measure(objective, theta, objective.data(where))
+    plain = jax.jit(lambda p: plain_residuals(p, objective, jnp.asarray(where)))(theta)
+    np.testing.assert_allclose(ours.loss, jnp.mean(plain**2), rtol=1e-10)
+    np.testing.assert_allclose(ours.terms[RESIDUAL], ours.loss, rtol=1e-13)
+    np.testing.assert_allclose(ours.squares[RESIDUAL], plain**2, rtol=1e-9, atol=1e-12)
 
 
 def test_the_gradient_is_that_of_the_plain_loss():
     objective, theta = make(ALLEN_CAHN, chunk=10)
     where = points(ALLEN_CAHN, 25)
-    _, ours = gradients(lambda p, d: 3 * objective.loss(p, d), theta, objective.data(where))
-    plain = 3 * jax.jit(jax.grad(lambda p: plain_loss(p, objective, jnp.asarray(where))))(theta)
+    ours = measure(objective, theta, objective.data(where)).gradient
+    plain = jax.jit(jax.grad(lambda p: plain_loss(p, objective, jnp.asarray(where))))(theta)
     np.testing.assert_allclose(ours, plain, rtol=1e-9, atol=1e-10 * float(jnp.abs(plain).max()))
 
 
 def test_the_gradient_agrees_with_finite_differences():
     objective, theta = make(ALLEN_CAHN, chunk=10)
     data = objective.data(points(ALLEN_CAHN, 25))
-    loss = jax.jit(objective.loss)
-    _, gradient = gradients(objective.loss, theta, data)
+    gradient = measure(objective, theta, data).gradient
     for seed in range(4):
         direction = jax.random.normal(jax.random.key(seed), theta.shape)
         direction = direction / jnp.linalg.norm(direction)
         h = 1e-4
-        steps = [loss(theta + n * h * direction, data) for n in (-2, -1, 1, 2)]
+        steps = [measure(objective, theta + n * h * direction, data).loss for n in (-2, -1, 1, 2)]
         slope = (steps[0] - 8 * steps[1] + 8 * steps[2] - steps[3]) / (12 * h)
         np.testing.assert_allclose(gradient @ direction, slope, rtol=1e-7, atol=1e-9)
 
@@ -98,24 +109,74 @@ def test_the_gradient_agrees_with_finite_differences():
 def test_chunks_and_padding_change_neither_loss_nor_gradient(count, chunk):
     where = points(ALLEN_CAHN, count)
     whole, theta = make(ALLEN_CAHN)
-    value, gradient = gradients(whole.loss, theta, whole.data(where))
+    expected = measure(whole, theta, whole.data(where))
     objective, _ = make(ALLEN_CAHN, chunk=chunk)
     data = objective.data(where)
-    assert data.share.shape[1] <= chunk
-    assert data.share.size < count + data.share.shape[0]
-    np.testing.assert_allclose(data.share.sum(), 1.0, rtol=1e-14)
-    chunked, chunked_gradient = gradients(objective.loss, theta, data)
-    np.testing.assert_allclose(chunked, value, rtol=1e-13)
-    np.testing.assert_allclose(chunked_gradient, gradient, rtol=1e-11, atol=1e-12)
+    share = data.blocks[RESIDUAL].share
+    chunks = _in_chunks(share, chunk)
+    assert chunks.shape[1] <= chunk
+    assert share.size <= chunks.size < share.size + chunks.shape[0]
+    np.testing.assert_allclose(share, 1.0 / count, rtol=1e-14)
+    got = measure(objective, theta, data)
+    np.testing.assert_allclose(got.loss, expected.loss, rtol=1e-13)
+    np.testing.assert_allclose(got.terms[RESIDUAL], expected.loss, rtol=1e-13)
+    np.testing.assert_allclose(got.gradient, expected.gradient, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(got.squares[RESIDUAL], expected.squares[RESIDUAL], rtol=1e-11)
+    squares = objective.residual_squares(theta, data.blocks[RESIDUAL], data.parameters)
+    np.testing.assert_allclose(squares, expected.squares[RESIDUAL], rtol=1e-11)
 
 
-def test_residuals_are_given_point_by_point():
-    objective, theta = make(ALLEN_CAHN, chunk=5)
+def check_gradient(objective, theta, data, weights=None):
+    """The gradient along a random direction is the difference quotient of the loss."""
+    direction = jax.random.normal(jax.random.key(5), theta.shape) / 10
+    steps = [measure(objective, theta + n * 1e-3 * direction, data, weights).loss for n in (-2, -1, 1, 2)]
+    slope = (steps[0] - 8 * steps[1] + 8 * steps[2] - steps[3]) / 12e-3
+    gradient = measure(objective, theta, data, weights).gradient
+    np.testing.assert_allclose(gradient @ direction, slope, rtol=1e-7)
+
+
+def test_weights_scale_the_squares_of_their_points_and_nothing_else():
+    objective, theta = make(ALLEN_CAHN, chunk=10)
     data = objective.data(points(ALLEN_CAHN, 25))
-    values = jax.jit(objective.residuals)(theta, data)
-    assert values.shape == (5, 5, 1)
-    loss = jax.jit(objective.loss)(theta, data)
-    np.testing.assert_allclose(jnp.sum(data.share * values[..., 0] ** 2), loss, rtol=1e-13)
+    plain = measure(objective, theta, data)
+    factors = jnp.linspace(0.0, 3.0, 25)
+    weighted = measure(objective, theta, data, {RESIDUAL: factors})
+    np.testing.assert_allclose(weighted.loss, jnp.mean(factors * plain.squares[RESIDUAL]), rtol=1e-12)
+    np.testing.assert_allclose(weighted.terms[RESIDUAL], plain.loss, rtol=1e-12)
+    np.testing.assert_allclose(weighted.squares[RESIDUAL], plain.squares[RESIDUAL], rtol=1e-12)
+    check_gradient(objective, theta, data, {RESIDUAL: factors})
+
+
+def test_the_terms_of_a_loss_add_up_with_their_weights():
+    parts = {"lift": hc.NoLift(), "gate": hc.NoGate(), "embedding": hc.Plain(), "network": hc.MLP(4, 1)}
+    trial = Trial(ALLEN_CAHN, **parts)
+    chosen = (hc.InitialPenalty(points=12, weight=100.0), hc.PeriodicPenalty(points=9, weight=0.5))
+    penalties = [term for penalty in chosen for term in penalty.terms(ALLEN_CAHN)]
+    template = trial.init(jax.random.key(0))
+    objective = Objective(trial, template, chunk=10, penalties=penalties)
+    theta = 0.5 * jax.random.normal(jax.random.key(1), (objective.size,))
+    data = objective.data(points(ALLEN_CAHN, 25))
+    got = measure(objective, theta, data)
+    assert list(objective.terms) == ["residual", "initial", "periodic"]
+    assert {name: len(s) for name, s in got.squares.items()} == {"residual": 25, "initial": 12, "periodic": 9}
+    for name, squares in got.squares.items():
+        np.testing.assert_allclose(got.terms[name], jnp.mean(squares), rtol=1e-13)
+    whole = got.terms["residual"] + 100.0 * got.terms["initial"] + 0.5 * got.terms["periodic"]
+    np.testing.assert_allclose(got.loss, whole, rtol=1e-13)
+    check_gradient(objective, theta, data)
+    factors = {"initial": jnp.linspace(0.0, 2.0, 12)}
+    weighted = measure(objective, theta, data, factors)
+    change = 100.0 * (jnp.mean(factors["initial"] * got.squares["initial"]) - got.terms["initial"])
+    np.testing.assert_allclose(weighted.loss - got.loss, change, rtol=1e-9)
+
+
+def test_times_of_a_term_count_from_the_start_to_the_horizon():
+    problem = declare(start=0.5, horizon=2.5)
+    objective, _ = make(problem)
+    where = points(problem, 25)
+    when = objective.data(where).when(RESIDUAL)
+    np.testing.assert_allclose(when, (where[:, 0] - 0.5) / 2.0, rtol=1e-14)
+    assert 0 <= float(when.min()) <= float(when.max()) <= 1
 
 
 def exact_residual(problem, lift, count=25):
@@ -181,7 +242,7 @@ def test_the_named_parameters_of_the_data_are_those_of_the_equation():
         changed, lift=hc.Decay(1.3), gate=hc.LinearGate(), embedding=hc.Fourier(2), network=hc.MLP(8, 2)
     )
     where = points(ALLEN_CAHN, 25)
-    ours = jax.jit(objective.loss)(theta, objective.data(where, other))
+    ours = measure(objective, theta, objective.data(where, other)).loss
     plain = jax.jit(lambda p: plain_loss(p, objective, jnp.asarray(where), gamma2=2.0))(theta)
     np.testing.assert_allclose(ours, plain, rtol=1e-10)
 
@@ -191,12 +252,34 @@ def test_stacking_shares_what_is_equal_and_maps_over_what_differs():
     one = objective.data(points(ALLEN_CAHN, 25, seed=0))
     two = objective.data(points(ALLEN_CAHN, 25, seed=1))
     data, axes = stack([one, two])
-    assert (axes.share, axes.parameters) == (None, {"gamma1": None, "gamma2": None})
-    assert data.share.shape == one.share.shape
-    assert axes.fixed.coordinates == 0
-    assert data.fixed.coordinates.shape == (2, *one.fixed.coordinates.shape)
-    together = jax.jit(jax.vmap(objective.loss, in_axes=(None, axes)))(theta, data)
-    alone = [jax.jit(objective.loss)(theta, each) for each in (one, two)]
+    block, along_runs = data.blocks[RESIDUAL], axes.blocks[RESIDUAL]
+    assert (along_runs.share, axes.parameters) == (None, {"gamma1": None, "gamma2": None})
+    assert block.share.shape == one.blocks[RESIDUAL].share.shape
+    assert along_runs.fixed[0].coordinates == 0
+    assert block.fixed[0].coordinates.shape == (2, *one.blocks[RESIDUAL].fixed[0].coordinates.shape)
+    together = jax.jit(jax.vmap(objective.measure, in_axes=(None, axes)))(theta, data)
+    for number, each in enumerate((one, two)):
+        alone = measure(objective, theta, each)
+        np.testing.assert_allclose(together.loss[number], alone.loss, rtol=1e-13)
+        np.testing.assert_allclose(together.gradient[number], alone.gradient, rtol=1e-11, atol=1e-12)
+
+
+def test_stacking_fills_in_derivatives_of_the_lift_that_only_some_runs_have():
+    """Data that do not change along x have a lift without derivatives along it."""
+    flat = declare(
+        rhs=lambda u, a: 1e-2 * u.xx + u,
+        initial=lambda x, a: 1 + a * jnp.cos(jnp.pi * x),
+        parameters={"a": 0.0},
+    )
+    small = {"network": hc.MLP(4, 1)}
+    objective, theta = make(flat, **small)
+    trials = [objective.trial, make(flat.with_parameters(a=0.5), **small)[0].trial]
+    where = points(flat, 25)
+    each = [objective.data(where, trial) for trial in trials]
+    assert len(each[0].blocks[RESIDUAL].fixed[0].lift) < len(each[1].blocks[RESIDUAL].fixed[0].lift)
+    data, axes = stack(each)
+    together = jax.jit(jax.vmap(objective.measure, in_axes=(None, axes)))(theta, data).loss
+    alone = [measure(objective, theta, own).loss for own in each]
     np.testing.assert_allclose(together, alone, rtol=1e-13)
 
 

@@ -39,6 +39,34 @@ from hcpinn.errors import ProblemError, UnknownNameError
         ({"boundary": hc.Dirichlet(0.5)}, r"disagree at x = -1: u\(0, ·\) = -1 but g = 0.5"),
         ({"boundary": hc.Dirichlet(lambda t: -1 / (1 - t))}, "lower end of x are not finite at t = 1"),
         ({"boundary": hc.Dirichlet((-1.0, -1.0))}, r"give 2 value\(s\) for 1 field"),
+        (
+            {"boundary": hc.Neumann(lambda t: 1 / (1 - t))},
+            "Neumann data for 'u' at the lower end of x are not finite at t = 1",
+        ),
+        (
+            {"boundary": hc.Robin(0.0, lambda t: jnp.sqrt(t - 0.5))},
+            "Robin data for 'u' at the upper end of x are not finite at t = 0",
+        ),
+        (
+            {"boundary": hc.Neumann((0.0, 1.0))},
+            r"Neumann data at the lower end of x give 2 value\(s\) for 1 field",
+        ),
+        (
+            {"boundary": hc.Neumann(lambda s: s)},
+            "Neumann data at the lower end of x takes an argument 's' that means nothing here",
+        ),
+        ({"boundary": hc.Neumann}, "Mind the parentheses"),
+        ({"boundary": 0.0}, r"Periodic\(\), Dirichlet\(g\), Neumann\(g\) or Robin\(g\)"),
+        ({"start": float("inf")}, "start must be a finite time, but is inf"),
+        ({"start": float("nan")}, "start must be a finite time, but is nan"),
+        ({"start": "now"}, "start must be a finite time, but is 'now'"),
+        ({"start": 1.0}, "horizon must be a finite time after the start, t = 1, but is 1.0"),
+        ({"start": 0.5, "horizon": 0.25}, "after the start, t = 0.5, but is 0.25"),
+        ({"start": 0.5, "initial": lambda x: 1 / x}, r"not finite: u\(0.5, 0\) = inf"),
+        (
+            {"start": 0.5, "boundary": hc.Dirichlet(lambda t: -t)},
+            r"u\(0.5, ·\) = -1 but g = -0.5 there at t = 0.5",
+        ),
         ({"parameters": {"c": float("nan")}}, "'c' must be a finite number"),
         ({"parameters": {"x": 1.0}}, "which names a coordinate"),
     ],
@@ -69,7 +97,7 @@ def plane(**changes):
         ({"domain": hc.Interval(0, 1)}, "'y' that means nothing here"),
         ({"initial": lambda x, y: jnp.sin(2 * jnp.pi * x) * y}, "not periodic along y"),
         ({"boundary": {"x": hc.Periodic()}}, "names the axes x, but the domain has x, y"),
-        ({"boundary": {"x": hc.Periodic(), "y": 0.0}}, r"along y must be Periodic\(\) or Dirichlet"),
+        ({"boundary": {"x": hc.Periodic(), "y": 0.0}}, r"along y must be Periodic\(\), Dirichlet\(g\)"),
         ({"boundary": {"x": hc.Periodic(), "y": hc.Dirichlet(0.0)}}, "disagree at x = .*, y = 0"),
         (
             {
@@ -79,6 +107,10 @@ def plane(**changes):
             "faces of x and y meet: 1 and 0 at t = 1",
         ),
         ({"rhs": lambda u: u.z}, "only the space axes x, y"),
+        (
+            {"boundary": {"x": hc.Neumann(lambda t, y: y / t), "y": hc.Periodic()}},
+            "Neumann data for 'u' at the lower end of x are not finite at t = 0",
+        ),
     ],
 )
 def test_bad_declarations_in_the_plane_are_refused(changes, message):
@@ -129,6 +161,64 @@ def test_boundary_data_differ_between_the_ends():
     lower, upper = declare_dirichlet().boundary_values(jnp.asarray([0.0, 0.5]))
     np.testing.assert_allclose(lower[0], [1.0, 1.5])
     np.testing.assert_allclose(upper[0], [0.0, np.cos(0.5) - 1])
+
+
+@pytest.mark.parametrize(
+    ("value", "slope"), [(1.0, 0.0), (float("nan"), 1.0), (1.0, float("inf")), (float("inf"), 1.0)]
+)
+def test_robin_factors_are_finite_and_have_a_slope(value, slope):
+    with pytest.raises(ProblemError, match=rf"value = {value}, slope = {slope}.*Dirichlet\(…\)"):
+        hc.Robin(0.0, value=value, slope=slope)
+
+
+def test_slopes_need_not_suit_the_initial_data_as_values_must():
+    """cos(πx) has no slope at ±1, and its value there is −1."""
+    declare(boundary=hc.Neumann(1.0))
+    declare(boundary=hc.Robin(lambda t: 3 + t, value=2.0))
+    with pytest.raises(ProblemError, match="disagree"):
+        declare(boundary=hc.Dirichlet(1.0))
+
+
+def test_all_conditions_are_a_value_and_an_outward_slope():
+    conditions = (hc.Dirichlet(0.0), hc.Neumann(0.0), hc.Robin(0.0), hc.Robin(0.0, value=-2, slope=3))
+    assert [c.coefficients for c in conditions] == [(1, 0), (0, 1), (1, 1), (-2, 3)]
+
+
+@pytest.mark.parametrize("kind", [hc.Neumann, hc.Robin])
+def test_slopes_are_data_as_values_are(kind):
+    """One function for both ends, parameters and positions along the face, one item per field."""
+    problem = plane(
+        boundary={"x": kind(lambda t, y, a: a * t * y, (1.0,)), "y": hc.Periodic()}, parameters={"a": 3.0}
+    )
+    t, y = jnp.asarray([0.5, 1.0]), jnp.asarray([1.0, 2.0])
+    lower, upper = problem.boundary_values(t, [y], axis=0)
+    np.testing.assert_allclose(lower[0], [1.5, 6.0])
+    np.testing.assert_allclose(upper[0], [1.0, 1.0])
+    lower, upper = plane(boundary=kind(lambda t: t)).boundary_values(t, [y], axis=1)
+    np.testing.assert_allclose([lower[0], upper[0]], [t, t])
+
+
+def test_a_problem_lasts_from_its_start_to_its_horizon():
+    problem = declare(start=-1.5, horizon=-0.5)
+    assert problem.duration == 1.0
+    assert declare(horizon=2.0).duration == 2.0
+    assert problem.with_parameters().start == -1.5
+    assert problem.with_parameters().duration == 1.0
+
+
+def test_a_restarted_problem_is_the_same_with_another_start():
+    problem = declare(rhs=lambda u, t, c: c * t * u.xx, parameters={"c": 0.5})
+    later = problem.restarted(0.25, 0.75, lambda space: [jnp.sin(jnp.pi * space[0])])
+    assert (later.start, later.horizon, later.duration) == (0.25, 0.75, 0.5)
+    assert (problem.start, problem.horizon) == (0.0, 1.0)
+    x = jnp.linspace(-1, 1, 5)
+    np.testing.assert_allclose(later.initial_values([x])[0], np.sin(np.pi * x))
+    np.testing.assert_allclose(problem.initial_values([x])[0], np.cos(np.pi * x))
+    for each in (problem, later):
+        (rate,) = each.evaluate_rhs(lambda n, i: x, [0 * x + 0.3, x])
+        np.testing.assert_allclose(rate, 0.15 * x)
+    assert later.fields == problem.fields
+    assert later.derivatives == problem.derivatives
 
 
 def test_systems_and_complex_fields_have_named_components():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hcpinn.errors import ReferenceError
-from hcpinn.problem import Box, Dirichlet, Periodic, Problem
+from hcpinn.problem import Box, Dirichlet, Neumann, Periodic, Problem
 from hcpinn.reference import fingerprint, solve_reference
 
 PERIOD = (0, 2 * np.pi)
@@ -89,6 +89,8 @@ def on_square(boundary):
 def test_boxes_with_walls_have_no_reference_yet():
     with pytest.raises(ReferenceError, match="Periodic along x, Dirichlet along y"):
         solve_reference(on_square({"x": Periodic(), "y": Dirichlet(0.0)}), cache=False)
+    with pytest.raises(ReferenceError, match="Neumann along x, Neumann along y"):
+        solve_reference(on_square(Neumann(0.0)), cache=False)
 
 
 def test_fingerprints_know_the_conditions_of_each_axis():

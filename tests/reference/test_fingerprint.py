@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hcpinn.problem import Dirichlet, Interval, Problem
+from hcpinn.problem import Dirichlet, Interval, Neumann, Problem, Robin
 from hcpinn.reference import fingerprint
 
 
@@ -40,6 +40,9 @@ def test_the_same_content_written_differently():
         {"initial": lambda x: jnp.sin(jnp.pi * x) * (1 + 1e-7)},
         {"initial": lambda x: jnp.sin(jnp.pi * x) + 0j},
         {"boundary": Dirichlet(0.0)},
+        {"boundary": Neumann(0.0)},
+        {"start": 0.5},
+        {"start": -1e-9},
     ],
 )
 def test_a_change_of_content(changes):
@@ -56,6 +59,14 @@ def test_boundary_data_count():
     prints = [fingerprint(declare(boundary=g)) for g in data]
     assert prints[0] == prints[1]
     assert len(set(prints)) == 3
+
+
+def test_the_kind_of_boundary_and_its_factors_count():
+    kinds = [Dirichlet(0.0), Neumann(0.0), Robin(0.0), Robin(0.0, value=1.001), Robin(0.0, slope=-1.0)]
+    prints = [fingerprint(declare(boundary=kind)) for kind in kinds]
+    assert len(set(prints)) == len(kinds)
+    assert fingerprint(declare(boundary=Robin(lambda t: 0 * t, 0.0, value=1, slope=1))) == prints[2]
+    assert fingerprint(declare(start=0.0)) == fingerprint(declare())
 
 
 def test_values_that_are_not_finite_do_no_harm():

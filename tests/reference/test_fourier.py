@@ -139,6 +139,28 @@ def test_coefficients_that_depend_on_time_and_space():
     assert error(solve(problem), lambda t, x: np.exp(-t) * np.sin(x)) < 2e-9
 
 
+@pytest.mark.parametrize("late", [0.0, 0.5])
+def test_time_in_the_equation_is_that_of_the_clock(late):
+    """uₜ = t uₓₓ + cos t from t = 0.5 on, written with a start or with shifted time."""
+    shift = 0.5 - late
+    problem = Problem(
+        domain=PERIOD,
+        start=late,
+        horizon=1.0 + late,
+        rhs=lambda u, t: (t + shift) * u.xx + np.cos(t + shift),
+        initial=jnp.sin,
+    )
+    reference = solve(problem)
+    np.testing.assert_array_equal(reference.times, np.linspace(late, 1.0 + late, 11))
+
+    def exact(t, x):
+        s = t + shift
+        return np.exp(-(s**2 - 0.25) / 2) * np.sin(x) + np.sin(s) - np.sin(0.5)
+
+    assert error(reference, exact) < 2e-9
+    assert error(reference, exact) < reference.error_estimate
+
+
 def smooth_problem():
     return Problem(
         domain=PERIOD,

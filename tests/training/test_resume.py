@@ -1,6 +1,5 @@
 """A training that is killed, interrupted or out of time goes on with the same bits."""
 
-import dataclasses
 import os
 import random
 import shutil
@@ -9,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -17,11 +17,12 @@ import hcpinn as hc
 from declarations import declare
 from hcpinn.errors import FileError
 from hcpinn.files import read_archive, write_archive
+from hcpinn.planning import TrainingPlan
 from hcpinn.solving import CHECKPOINT
-from hcpinn.training import Progress, Stop
+from hcpinn.training import Checkpoint, Progress, Stop, train
 
 PROBLEM = declare(rhs=lambda u: -u, initial=lambda x: 2 + jnp.cos(jnp.pi * x))
-STAGES = (hc.Adam(steps=400, rate=1e-2), hc.LBFGS(steps=400))
+STAGES = (hc.Adam(steps=400, rate=1e-2), hc.LBFGS(steps=400, memory=20))
 
 
 def method(**changes):
@@ -44,6 +45,13 @@ def assert_same_bits(one, other):
     assert one.theta.tobytes() == other.theta.tobytes()
     assert one.history.loss.tobytes() == other.history.loss.tobytes()
     assert one.history.stages == other.history.stages
+    assert list(one.history.terms) == list(other.history.terms)
+    for name, values in one.history.terms.items():
+        assert values.tobytes() == other.history.terms[name].tobytes(), name
+    assert list(one.weights) == list(other.weights)
+    for name, found in one.weights.items():
+        assert found.points.tobytes() == other.weights[name].points.tobytes(), name
+        assert found.weights.tobytes() == other.weights[name].weights.tobytes(), name
     assert one.stop is other.stop
 
 
@@ -54,7 +62,7 @@ class Impatient(Progress):
         super().__init__(visible=False)
         self.presses = presses
 
-    def update(self, step, loss):
+    def update(self, step, loss, terms=None):
         for _ in range(self.presses):
             signal.raise_signal(signal.SIGINT)
 
@@ -106,6 +114,58 @@ def test_a_second_ctrl_c_breaks_off(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         solve(tmp_path)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+# Every scheme
+
+ADAM, LBFGS = hc.Adam(steps=400, rate=1e-2), hc.LBFGS(steps=20, memory=20)
+SCHEMES = {
+    "self-adaptive": {"weights": hc.SelfAdaptive(), "stages": (ADAM, LBFGS)},
+    "self-adaptive in mini-batches": {"weights": hc.SelfAdaptive(), "batches": hc.Batches(3, 50)},
+    "attention": {"weights": hc.Attention(0.05, 0.95)},
+    "causal": {"weights": hc.Causal(8, (1.0, 10.0))},
+    "penalties": {
+        **{"lift": hc.NoLift(), "gate": hc.NoGate(), "embedding": hc.Plain()},
+        "penalties": (hc.InitialPenalty(16), hc.PeriodicPenalty(16, order=1)),
+        "weights": hc.SelfAdaptive(),
+    },
+    "windows": {"windows": 2},
+    "horizons": {"horizons": (0.5, 1.0)},
+    "curriculum": {"curriculum": hc.Curriculum("a", (0.5, 1.0)), "stages": (ADAM, LBFGS)},
+    # Blocks of 125 steps: every other one ends where points are replaced, …
+    "points by residual": {
+        **{"resampling": hc.Resampling(250, "residual"), "weights": hc.Causal(8)},
+        "stages": (hc.Adam(steps=500, rate=1e-2), LBFGS),
+    },
+    # … and here the last one as well.
+    "fresh points": {
+        **{"resampling": hc.Resampling(20), "weights": hc.Causal(8)},
+        "stages": (hc.Adam(steps=40), hc.Adam(steps=40, precision="float64")),
+    },
+    "everything": {
+        **{"windows": 2, "horizons": (0.5, 1.0), "curriculum": hc.Curriculum("a", (0.5, 1.0))},
+        **{"weights": hc.Causal(8), "batches": hc.Batches(2, 64)},
+        "resampling": hc.Resampling(10, "residual"),
+        "stages": (hc.Adam(steps=20, rate=1e-2, schedule=hc.Cosine(0.1, 5)),),
+    },
+}
+RELAX = declare(rhs=lambda u, a: -a * u, initial=PROBLEM.initial, parameters={"a": 1.0})
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_scheme_goes_on_with_the_same_bits(scheme, tmp_path):
+    runs = [hc.Run(RELAX, method(**{"stages": (ADAM,), **SCHEMES[scheme]}))]
+
+    def sitting(**options):
+        [outcome] = train(TrainingPlan(runs), progress=Progress(visible=False), **options)
+        return outcome
+
+    checkpoint = Checkpoint(tmp_path / CHECKPOINT, "this training")
+    outcome, sittings = sitting(checkpoint=checkpoint, max_seconds=0.0), 1
+    while outcome.stop is Stop.TIME:
+        outcome, sittings = sitting(checkpoint=checkpoint, resume=True, max_seconds=0.0), sittings + 1
+    assert sittings > 2
+    assert_same_bits(outcome, sitting())
 
 
 # Checkpoints that cannot be resumed
@@ -171,7 +231,7 @@ def test_a_foreign_checkpoint_is_refused(folder):
 def rewritten(folder, *, version=None, header=None, arrays=None):
     """The checkpoint in `folder`, written anew with changes."""
     path = folder / CHECKPOINT
-    old_header, old_arrays = read_archive(path, kind="checkpoint", version=1)
+    old_header, old_arrays = read_archive(path, kind="checkpoint", version=2)
     write_archive(
         path,
         kind="checkpoint",
@@ -212,21 +272,34 @@ def test_resuming_without_a_folder_or_a_checkpoint_is_refused(tmp_path):
 # The command line, killed and interrupted for real
 
 COMMAND = [sys.executable, "-m", "hcpinn.cli", "solve", "advection", "--set", "c=2", "--quiet"]
-BUDGET = ["--points", "128", "--steps", "2000,0", "--checkpoint-every", "0"]
+TINY = method(name="tiny", stages=(hc.Adam(steps=20_000),))
+
+
+ANEW = ("jax_disable_most_optimizations",)
+AS_HERE = (
+    *ANEW,
+    "jax_compilation_cache_dir",
+    "jax_persistent_cache_min_compile_time_secs",
+    "jax_persistent_cache_min_entry_size_bytes",
+)
+"""Settings with which a process compiles what this one does, and finds what is compiled already."""
 
 
 class Sitting:
     """One run of the command, as a process of its own."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, compiled):
         self.checkpoint = folder / CHECKPOINT
         self.before = self._stamp()
+        settings = ["--method", hc.save_method(TINY, folder.parent / "tiny.toml"), "--checkpoint-every", "0"]
+        settings += ["--accuracy", "1e-9"]  # which so small a budget does not reach
         resume = [] if self.before is None else ["--resume"]
         self.process = subprocess.Popen(
-            [*COMMAND, *BUDGET, "--out", str(folder), *resume],
+            [*COMMAND, *settings, "--out", folder, *resume],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            env={**os.environ, **{name.upper(): str(jax.config.values[name]) for name in compiled}},
         )
 
     def _stamp(self):
@@ -250,36 +323,34 @@ class Sitting:
 
 
 def test_a_run_killed_at_random_moments_and_interrupted_ends_with_the_same_bits(tmp_path):
-    chance = random.Random(0)
-    sitting = Sitting(tmp_path)
+    chance, folder = random.Random(0), tmp_path / "run"
+    sitting = Sitting(folder, ANEW)  # it may be killed while it compiles
     time.sleep(chance.uniform(0.0, 2.0))
     assert sitting.end(signal.SIGKILL)[0] == -signal.SIGKILL
 
-    sitting = Sitting(tmp_path)
+    sitting = Sitting(folder, AS_HERE)
     sitting.wait_for_progress()
     time.sleep(chance.uniform(0.0, 0.1))
     assert sitting.end(signal.SIGKILL)[0] == -signal.SIGKILL
-    assert not (tmp_path / "solution.npz").exists()
+    assert not (folder / "solution.npz").exists()
 
-    sitting = Sitting(tmp_path)
+    sitting = Sitting(folder, AS_HERE)
     sitting.wait_for_progress()
     code, said, _ = sitting.end(signal.SIGINT)
     assert code == 130
     assert "interrupted" in said
     assert "--resume" in said
-    assert (tmp_path / CHECKPOINT).exists()
-    early = hc.load(tmp_path / "solution.npz")
+    assert (folder / CHECKPOINT).exists()
+    early = hc.load(folder / "solution.npz")
     assert early.stop is Stop.INTERRUPTED
-    results = {"summary.json", "solution.npz", "fields.png", "slices.png", "history.png"}
-    assert results <= set(os.listdir(tmp_path))
+    results = {"summary.json", "solution.npz", "fields.png", "slices.png", "history.png", "method.toml"}
+    assert results <= set(os.listdir(folder))
 
-    code, _, errors = Sitting(tmp_path).end()
-    assert (code, errors) == (1, "")  # so small a budget does not make it converge
-    assert {n for n in os.listdir(tmp_path) if not n.startswith(".")} == results
+    code, _, errors = Sitting(folder, AS_HERE).end()
+    assert (code, errors) == (1, "")
+    assert {n for n in os.listdir(folder) if not n.startswith(".")} == results
 
     problem = hc.find_problem("advection").with_parameters(c=2)
-    quick = hc.find_method("quick", problem)
-    stages = (dataclasses.replace(quick.stages[0], steps=2000),)
-    whole = hc.solve(problem, dataclasses.replace(quick, points=128, stages=stages), reference=False)
-    assert_same_bits(hc.load(tmp_path / "solution.npz"), whole)
+    whole = hc.solve(problem, TINY, reference=False)
+    assert_same_bits(hc.load(folder / "solution.npz"), whole)
     assert early.history.loss.tobytes() == whole.history.loss[: len(early.history.loss)].tobytes()

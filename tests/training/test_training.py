@@ -13,8 +13,8 @@ import hcpinn as hc
 from declarations import declare
 from hcpinn import sampling
 from hcpinn.errors import HcpinnError, MethodError
-from hcpinn.objective import Objective, stack
-from hcpinn.training import Progress, Stop, train
+from hcpinn.objective import RESIDUAL, Objective, residual, stack
+from hcpinn.training import Phase, Prepared, Progress, Stop, train
 from hcpinn.trial import Trial
 
 DECAY = declare(rhs=lambda u: -u, initial=lambda x: 2 + jnp.cos(jnp.pi * x))
@@ -27,7 +27,9 @@ LINEAR = hc.CustomNetwork(lambda key, i, o: jnp.zeros((i, o)), lambda weights, f
 
 
 class Start:
-    """Runs that are ready to train; `start_of` keeps them from test to test."""
+    """A plan of runs that are ready to train; `start_of` keeps them from test to test."""
+
+    weights = batches = None
 
     def __init__(self, problem=DECAY, *, seeds=(0,), lift=hc.Decay(0.3), network=hc.MLP(6, 1)):
         self.trial = Trial(problem, lift=lift, gate=hc.LinearGate(), embedding=hc.Fourier(1), network=network)
@@ -36,22 +38,32 @@ class Start:
         self.theta = np.stack([np.asarray(jax.flatten_util.ravel_pytree(t)[0]) for t in templates])
         each = [self.objective.data(sampling.interior(problem, 128, seed=seed)) for seed in seeds]
         self.first = each[0]
-        self.data, self.axes = stack(each)
+        self.prepared = Prepared(self.objective, *stack(each))
+        self.phases = ()
+
+    def prepare(self, phase, part, theta, finished, points):
+        return self.prepared
+
+    def satisfied(self, phase, theta):
+        return np.zeros(len(theta), bool)
 
     def train(self, *stages, **options):
-        return train(
-            self.objective,
-            stages,
-            self.theta,
-            self.data,
-            self.axes,
-            progress=Progress(visible=False),
-            **options,
-        )
+        self.phases = [Phase(s, s.label, closes=s is stages[-1]) for s in stages]
+        return train(self, progress=Progress(visible=False), **options)
+
+    def residuals(self, theta):
+        """The residual of the first run at its points, in one row."""
+        fixed, parameters = self.first.blocks[RESIDUAL].fixed[0], self.first.parameters
+        return residual(self.trial, self.objective.unravel(theta), fixed, parameters).reshape(-1)
+
+    @functools.cached_property
+    def slope(self):
+        """The loss of the first run as a function of its parameters, with its gradient."""
+        return jax.jit(jax.value_and_grad(lambda theta: jnp.mean(self.residuals(theta) ** 2)))
 
     def loss(self, theta):
-        """The loss of the first run."""
-        return float(jax.jit(self.objective.loss)(jnp.asarray(theta), self.first))
+        """The loss of the first run, whose only time window has the parameters theta[0]."""
+        return float(self.slope(jnp.asarray(theta).reshape(-1))[0])
 
 
 start_of = functools.cache(Start)
@@ -73,10 +85,9 @@ def assert_never_up(history):
 def test_adam_takes_the_steps_of_the_textbook():
     start = start_of()
     [trained] = start.train(hc.Adam(steps=6, rate=3e-2, precision="float64"))
-    gradient = jax.jit(jax.value_and_grad(start.objective.loss))
     theta, mean, square, losses, places = start.theta[0], 0.0, 0.0, [], []
     for step in range(1, 7):
-        loss, slope = gradient(jnp.asarray(theta), start.first)
+        loss, slope = start.slope(jnp.asarray(theta))
         losses.append(float(loss))
         places.append(theta)
         mean = 0.9 * mean + 0.1 * np.asarray(slope)
@@ -85,18 +96,17 @@ def test_adam_takes_the_steps_of_the_textbook():
     np.testing.assert_allclose(trained.history.loss, losses, rtol=1e-10)
     assert trained.history.stages == (("Adam", 6),)
     assert trained.stop is Stop.BUDGET
-    np.testing.assert_allclose(trained.theta, places[int(np.argmin(losses))], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(trained.theta, [places[int(np.argmin(losses))]], rtol=1e-9, atol=1e-12)
 
 
 def test_lbfgs_finds_the_least_squares_solution_of_a_quadratic_loss_and_never_goes_up():
     start = start_of(HEAT, network=LINEAR)
-    residuals = jax.jit(lambda p: start.objective.residuals(p, start.first).reshape(-1))
     zero = jnp.zeros(start.objective.size)
-    matrix, offset = np.asarray(jax.jacobian(residuals)(zero)), np.asarray(residuals(zero))
+    matrix, offset = np.asarray(jax.jacobian(start.residuals)(zero)), np.asarray(start.residuals(zero))
     best = np.linalg.lstsq(matrix, -offset, rcond=None)[0]
     [trained] = start.train(hc.LBFGS(steps=120))
     assert start.loss(trained.theta) <= start.loss(best) * (1 + 1e-9)
-    np.testing.assert_allclose(matrix @ (trained.theta - best), 0.0, atol=1e-6)
+    np.testing.assert_allclose(matrix @ (trained.theta[0] - best), 0.0, atol=1e-6)
     assert_never_up(trained.history)
     assert trained.stop in (Stop.PRECISION, Stop.FLAT)
 
@@ -108,7 +118,7 @@ def test_lbfgs_reaches_machine_precision_where_the_solution_is_within_reach():
     [trained] = start.train(hc.LBFGS(steps=60))
     assert start.loss(trained.theta) < 1e-28
     solved = np.asarray(
-        start.trial(start.objective.unravel(jnp.asarray(trained.theta)), jnp.asarray([[0.7, 0.2]]))
+        start.trial(start.objective.unravel(jnp.asarray(trained.theta[0])), jnp.asarray([[0.7, 0.2]]))
     )
     np.testing.assert_allclose(solved, 1.7 * np.cos(0.2 * np.pi), rtol=1e-13)
 
@@ -157,7 +167,7 @@ def test_a_loss_that_is_nan_from_the_start_leaves_the_parameters_alone():
     start = start_of(declare(rhs=lambda u: np.sqrt(u - 100)))
     [trained] = start.train(hc.Adam(steps=10, precision="float64"))
     assert trained.stop is Stop.NOT_FINITE
-    np.testing.assert_array_equal(trained.theta, start.theta[0])
+    np.testing.assert_array_equal(trained.theta, start.theta)
 
 
 def test_lbfgs_does_not_walk_into_nan():

@@ -52,17 +52,26 @@ CUBE = declare(
     rhs=lambda u, v: (u.laplacian - v, v.laplacian + u),
     initial=lambda x, y, z: (jnp.cos(2 * jnp.pi * (x + y)), jnp.sin(2 * jnp.pi * z)),
 )
-OWN = [declare(horizon=2.5), SYSTEM, WAVE, declare_dirichlet(), MIXED, SPACE, CUBE]
+LATE = declare(start=0.5, horizon=2.0)
+LATE_WALLS = declare_dirichlet(
+    start=0.5,
+    horizon=2.0,
+    boundary=hc.Dirichlet(lambda t: t**2, lambda t: 1 - t),
+    initial=lambda x: (1 - x) / 8 + (1 + x) / 4 + 0.3 * jnp.sin(jnp.pi * x),
+)
+OWN = [declare(horizon=2.5), SYSTEM, WAVE, declare_dirichlet(), MIXED, SPACE, CUBE, LATE, LATE_WALLS]
 PROBLEMS = [*OWN, *(hc.find_problem(name) for name in ENTRIES)]
 
 
 def names(problem):
-    return f"{problem.name}-{len(problem.space)}d-{'-'.join(problem.components)}"
+    late = "-late" if problem.start else ""
+    return f"{problem.name}-{len(problem.space)}d-{'-'.join(problem.components)}{late}"
 
 
 def places(problem, count=20, seed=0):
     """Random points (t, x, …) in the domain."""
-    low, high = np.array([0.0, *problem.domain.lower]), np.array([problem.horizon, *problem.domain.upper])
+    low = np.array([problem.start, *problem.domain.lower])
+    high = np.array([problem.horizon, *problem.domain.upper])
     return low + np.random.default_rng(seed).random((count, len(low))) * (high - low)
 
 
@@ -70,7 +79,7 @@ def places(problem, count=20, seed=0):
 def test_initial_data_hold_to_rounding_for_random_parameters(problem):
     trial = make(problem)
     points = places(problem)
-    points[:, 0] = 0.0
+    points[:, 0] = problem.start
     exact = problem.to_components(problem.initial_values(list(jnp.asarray(points).T[1:])))
     for seed in range(3):
         got = trial(random_parameters(trial, seed), jnp.asarray(points))
@@ -159,6 +168,78 @@ def test_the_decay_lift_for_equal_constant_data_is_the_published_one():
     np.testing.assert_allclose(make(problem).gate(points)[:, 0], 0.4 * (1 - x**2), rtol=1e-14, atol=1e-16)
 
 
+def test_lift_gate_and_embedding_count_time_from_the_start():
+    shifted = declare(horizon=1.5)
+    for late, early in (
+        (make(LATE), make(shifted)),
+        (make(LATE, embedding=hc.Plain()), make(shifted, embedding=hc.Plain())),
+    ):
+        there = jnp.asarray(places(LATE))
+        here = there - jnp.asarray([0.5, 0.0])
+        for part in ("lift", "gate", "embed"):
+            np.testing.assert_allclose(
+                getattr(late, part)(there), getattr(early, part)(here), rtol=1e-12, atol=1e-14
+            )
+    walls = make(LATE_WALLS)
+    x = np.linspace(-1, 1, 9)
+    for t, gate in ((0.5, 0.0), (1.25, 0.5), (2.0, 1.0)):
+        points = jnp.stack([jnp.full(9, t), x], axis=1)
+        np.testing.assert_allclose(walls.gate(points)[:, 0], gate * (1 - x**2), rtol=1e-14, atol=1e-16)
+        np.testing.assert_allclose(walls.lift(points)[jnp.array([0, -1]), 0], [t**2, 1 - t], rtol=1e-14)
+        line = lambda t: (1 - x) / 2 * t**2 + (1 + x) / 2 * (1 - t)
+        start = (1 - x) / 8 + (1 + x) / 4 + 0.3 * np.sin(np.pi * x)
+        expected = line(t) + np.exp(-1.3 * (t - 0.5)) * (start - line(0.5))
+        np.testing.assert_allclose(walls.lift(points)[:, 0], expected, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("problem", [declare(), WAVE, MIXED, declare(boundary=hc.Neumann(0.0))], ids=names)
+def test_without_lift_and_gate_the_trial_is_the_plain_network(problem):
+    trial = make(problem, lift=hc.NoLift(), gate=hc.NoGate())
+    parameters = random_parameters(trial, 0)
+    points = jnp.asarray(places(problem))
+    network = trial.network(parameters, trial.embed(points))
+    np.testing.assert_array_equal(trial(parameters, points), network)
+    jet = jax.jit(lambda p: trial.jet(parameters, trial.fix(p)))(points)
+    np.testing.assert_allclose(jet[(0,) * len(problem.axes)], network, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("parts", [{"lift": hc.NoLift()}, {"gate": hc.NoGate()}])
+def test_no_lift_and_no_gate_go_together(parts):
+    with pytest.raises(MethodError, match=r"NoLift\(\) and NoGate\(\) go together.*Use both, or neither"):
+        make(declare(), **parts)
+
+
+@pytest.mark.parametrize(
+    ("problem", "parts", "left"),
+    [
+        (declare(), {}, []),
+        (declare(), {"embedding": hc.Plain()}, [("periodic", 0)]),
+        (declare(), {"lift": hc.NoLift(), "gate": hc.NoGate()}, [("initial", None)]),
+        (declare_dirichlet(), {}, []),
+        (declare(boundary=hc.Neumann(0.0)), {}, [("boundary", 0)]),
+        (
+            declare(boundary=hc.Robin(0.0)),
+            {"lift": hc.NoLift(), "gate": hc.NoGate()},
+            [("initial", None), ("boundary", 0)],
+        ),
+        (MIXED, {}, []),
+        (MIXED, {"embedding": hc.Plain()}, [("periodic", 1)]),
+        (MIXED, {"lift": hc.NoLift(), "gate": hc.NoGate()}, [("initial", None), ("boundary", 0)]),
+    ],
+)
+def test_a_trial_says_which_conditions_it_leaves_open(problem, parts, left):
+    assert list(make(problem, **parts).left_open) == left
+
+
+def test_initial_data_hold_exactly_beside_slopes_that_do_not():
+    problem = declare(boundary=hc.Robin(lambda t: t, value=2.0))
+    trial = make(problem)
+    points = places(problem)
+    points[:, 0] = 0.0
+    got = trial(random_parameters(trial, 0), jnp.asarray(points))[:, 0]
+    np.testing.assert_allclose(got, np.cos(np.pi * points[:, 1]), rtol=1e-14, atol=1e-14)
+
+
 def test_the_fourier_embedding_is_the_published_one():
     problem = declare(horizon=4.0)
     x, k = 0.3, jnp.arange(1, 4)
@@ -182,7 +263,7 @@ def test_the_fourier_embedding_is_the_published_one():
             {"lift": hc.CustomLift(lambda t, x: jnp.cos(jnp.pi * x) + t * x)},
             "lift is not periodic",
         ),
-        (declare(), {"gate": hc.CustomGate(lambda t: t + 0.1)}, r"does not vanish at t = 0: it is 0\.1"),
+        (declare(), {"gate": hc.CustomGate(lambda t: t + 0.1)}, r"does not vanish at the start: it is 0\.1"),
         (declare(), {"gate": hc.CustomGate(lambda t: t**2)}, r"gate_t\(0, x\) ≠ 0"),
         (declare(), {"gate": hc.CustomGate(lambda t, x: t * (2 + x))}, "gate is not periodic"),
         (declare(), {"lift": hc.CustomLift(lambda t, x: (x, x))}, r"2 value\(s\) for 1 field"),
@@ -219,6 +300,8 @@ def test_settings_that_make_no_sense_are_refused():
         hc.Fourier(0)
     with pytest.raises(MethodError, match="width and depth"):
         hc.MLP(0, 3)
+    with pytest.raises(MethodError, match="width and depth"):
+        hc.ModifiedMLP(8, 0)
     with pytest.raises(UnknownNameError, match="Did you mean 'tanh'"):
         hc.MLP(8, 2, "tahn")
     with pytest.raises(MethodError, match="zero or positive"):

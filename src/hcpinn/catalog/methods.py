@@ -6,12 +6,26 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from ..errors import unknown_name
-from ..method import Method, load_method
+from ..method import Method, Resampling, load_method
 from ..objective import Attention, BoundaryPenalty, Causal, InitialPenalty, Penalty
 from ..problem import Periodic, Problem
-from ..training import LBFGS, Adam, Exponential
-from ..trial import MLP, Characteristic, Decay, Fourier, ModifiedMLP, NoGate, NoLift, Plain
+from ..timescale import growth_rate
+from ..training import LBFGS, Adam, Broyden, Exponential
+from ..trial import (
+    MLP,
+    Characteristic,
+    Decay,
+    Fourier,
+    ModifiedMLP,
+    NoGate,
+    NoLift,
+    Plain,
+    Semigroup,
+    has_waves,
+)
 from .problems import ENTRIES
 from .rows import SWITCHES, is_row, row
 
@@ -22,6 +36,24 @@ def paper(problem: Problem) -> Method:
         return ENTRIES[problem.name].paper
     periodic = any(isinstance(b, Periodic) for b in problem.boundaries)
     return row("pbc+ic1+sa" if periodic else "ic1+sa", problem, name="paper")
+
+
+def expert(problem: Problem) -> Method:
+    """The best known here: the linear part's lift, a growing horizon, second-order steps, new points."""
+    rate = growth_rate(problem)
+    hard = rate * problem.duration > 15
+    return Method(
+        name="expert",
+        lift=Semigroup() if has_waves(problem) else Decay(0.0),
+        embedding=_embedding(problem, 6 if hard else 5),
+        network=MLP(24, 4) if hard else MLP(20, 3),
+        penalties=_edges(problem, exact=True),
+        points=4096 if hard else 3072,
+        resampling=Resampling(every=0, by="residual"),
+        horizons=(*_growing(rate * problem.duration), *[1.0] * 15),
+        early=True,
+        stages=(Broyden(steps=300),),
+    )
 
 
 def quick(problem: Problem) -> Method:
@@ -91,6 +123,14 @@ def cinn(problem: Problem) -> Method:
     return dataclasses.replace(row("", problem), name="cinn", embedding=Characteristic())
 
 
+def _growing(growth: float) -> list[float]:
+    """Shares of the duration: first the time in which an error can grow e-fold, then 1.5 times more each."""
+    shares = [float(np.clip(1.0 / max(growth, 1e-300), 0.02, 0.5))]
+    while shares[-1] * 1.5 < 0.9:
+        shares.append(shares[-1] * 1.5)
+    return [round(share, 4) for share in shares]
+
+
 def _rival(problem: Problem, **settings: object) -> Method:
     """What the authors of causal and attention weights have in common."""
     return Method(
@@ -120,6 +160,7 @@ def _edges(problem: Problem, *, exact: bool) -> tuple[Penalty, ...]:
 
 
 METHODS: dict[str, Callable[[Problem], Method]] = {
+    "expert": expert,
     "paper": paper,
     "quick": quick,
     "baseline": baseline,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..errors import MethodError
 from ..method import Method
 from ..objective import Batches, BoundaryPenalty, InitialPenalty, Penalty, PeriodicPenalty, SelfAdaptive
-from ..problem import Periodic, Problem
+from ..problem import Dirichlet, Periodic, Problem
 from ..trial import Decay, Fourier, LinearGate, NoGate, NoLift, Plain
 
 SWITCHES = ("pbc", "ic1", "ic2", "sa", "mb")
@@ -30,7 +30,8 @@ def row(switches: str, problem: Problem | None = None, *, name: str | None = Non
     """The method with these switches on, as in 'pbc+ic1+sa'; '' is the plain soft PINN.
 
     The problem, periodic if none is given, decides what is left to penalties: for boundary data
-    instead of periodicity there is no `pbc`, and without a lift they get a penalty too.
+    instead of periodicity there is no `pbc`, and where a lift does not carry them, as it does Dirichlet
+    data, they get a penalty too.
     """
     on = set(switches.split("+")) if switches else set()
     unknown = sorted(on - set(SWITCHES))
@@ -47,7 +48,8 @@ def row(switches: str, problem: Problem | None = None, *, name: str | None = Non
         penalties.append(InitialPenalty())
     if any(periodic) and "pbc" not in on:
         penalties.append(PeriodicPenalty())
-    if not all(periodic) and not rates:
+    exact = (Periodic, Dirichlet) if rates else (Periodic,)
+    if not all(isinstance(condition, exact) for condition in boundaries):
         penalties.append(BoundaryPenalty())
     return Method(
         name=name or "+".join(s for s in SWITCHES if s in on) or "baseline",

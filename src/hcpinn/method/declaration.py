@@ -42,6 +42,8 @@ class Method:
     horizons: tuple[float, ...] = (1.0,)
     """Shares of the duration over which all stages run in turn, on one network; the last is 1."""
     curriculum: Curriculum | None = None
+    early: bool = False
+    """Whether to stop, after a lesson over the whole duration, once the accuracy asked for is reached."""
     stages: tuple[Stage, ...] = (Adam(), LBFGS())
 
     def __post_init__(self) -> None:
@@ -61,6 +63,8 @@ class Method:
             value = getattr(self, part)
             if not isinstance(value, kind) and not (value is None and part in choices):
                 raise MethodError(f"{part} must be a {kind.__name__}, but is {value!r}.")
+        if not isinstance(self.name, str):
+            raise MethodError(f"The name of a method must be text, but is {self.name!r}.")
         for part in ("points", "windows"):
             value = getattr(self, part)
             if not (isinstance(value, int) and value >= 1):
@@ -71,6 +75,8 @@ class Method:
         self._check_tuple("penalties", Penalty, "(InitialPenalty(),)")
         if not self.stages:
             raise MethodError("A method needs at least one stage of training.")
+        if not isinstance(self.early, bool):
+            raise MethodError(f"early must be True or False, but is {self.early!r}.")
         self._check_horizons()
         self._check_together()
 

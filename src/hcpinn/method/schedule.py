@@ -15,6 +15,7 @@ class Resampling:
     """New residual points after every so many steps, and at the start of each new horizon or parameter."""
 
     every: int = 1000
+    """Steps; 0 for new points only at each new horizon or parameter."""
     by: str = "fresh"
     """'fresh' for points drawn as the first ones were, 'residual' for more where the residual is large.
 
@@ -25,7 +26,7 @@ class Resampling:
     def __post_init__(self) -> None:
         if self.by not in _KINDS:
             raise unknown_name("kind of resampling", self.by, _KINDS)
-        if not (isinstance(self.every, int) and self.every >= 1):
+        if not (isinstance(self.every, int) and self.every >= 0):
             raise MethodError(f"Resampling: every must be a whole number of steps, but is {self.every!r}.")
         if not (isinstance(self.candidates, int) and self.candidates >= 2):
             raise MethodError(f"Resampling: candidates must be at least 2, but is {self.candidates!r}.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import objective, training, trial
-from ..errors import FileError, HcpinnError, MethodError
+from ..errors import FileError, HcpinnError, MethodError, unknown_name
 from ..files import write_bytes
 from ..objective import Penalty, WeightRule
 from ..training import Schedule, Stage
@@ -35,7 +35,7 @@ def to_dict(method: Method) -> dict[str, Any]:
 def from_dict(data: Any) -> Method:
     """The method that `to_dict` described; settings left out have their defaults."""
     try:
-        return Method(**{name: _object(value) for name, value in data.items()})
+        return _make(Method, {name: _object(value) for name, value in data.items()})
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         raise FileError(f"This is not the description of a method: {error}.") from error
 
@@ -97,12 +97,30 @@ def _object(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     kind = value.get("kind")
+    if not isinstance(kind, str):
+        raise MethodError(
+            f'Each part of a method names its kind, as in kind = "MLP", but one with the settings '
+            f"{', '.join(map(repr, value))} does not."
+        )
     if kind not in _PARTS:
         raise MethodError(
             f"The method has a part '{kind}', which is not one of hcpinn's. A part of your own is code and "
             "not kept in files: give the method again, load(path, method=…)."
         )
-    return _PARTS[kind](**{name: _object(item) for name, item in value.items() if name != "kind"})
+    return _make(_PARTS[kind], {name: _object(item) for name, item in value.items() if name != "kind"})
+
+
+def _make(part: Any, settings: dict[str, Any]) -> Any:
+    """A method or a part of one from its settings; what is wrong with them is said in a sentence."""
+    known = [f.name for f in dataclasses.fields(part) if f.init]
+    for name in settings:
+        if name not in known:
+            raise unknown_name("setting", name, known, of=part.__name__)
+    try:
+        return part(**settings)
+    except (TypeError, ValueError) as error:
+        given = ", ".join(f"{name} = {value!r}" for name, value in settings.items()) or "no settings at all"
+        raise MethodError(f"{part.__name__} cannot be made with {given}: {error}.") from error
 
 
 def _without_none(value: Any) -> Any:

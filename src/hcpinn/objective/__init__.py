@@ -1,7 +1,7 @@
 """What training makes small."""
 
 from .batches import Batches, take_batch
-from .objective import RESIDUAL, Data, Measured, Objective, chunk_size, stack
+from .objective import RESIDUAL, Data, Linearized, Measured, Objective, chunk_size, stack
 from .penalties import (
     BoundaryPenalty,
     DataPenalty,
@@ -9,6 +9,7 @@ from .penalties import (
     Penalty,
     PeriodicPenalty,
     check_penalties,
+    penalty_terms,
 )
 from .residual import residual
 from .term import Block, Term, residual_block
@@ -24,6 +25,7 @@ __all__ = [
     "Data",
     "DataPenalty",
     "InitialPenalty",
+    "Linearized",
     "Measured",
     "Objective",
     "Penalty",
@@ -33,6 +35,7 @@ __all__ = [
     "WeightRule",
     "check_penalties",
     "chunk_size",
+    "penalty_terms",
     "residual",
     "residual_block",
     "stack",

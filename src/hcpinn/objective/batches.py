@@ -36,8 +36,8 @@ class Batches:
         if not (self.size <= points <= self.count * self.size and self.count * self.size - points < points):
             raise MethodError(
                 f"{self.count} mini-batches of {self.size:,} do not make an epoch of {points:,} points: "
-                "every point must be visited, and none twice within a batch. Take a size of at least "
-                "points / count."
+                "every point must be visited, few of them twice, and none twice within a batch. Take a size "
+                f"of {-(-points // self.count):,}, or another count."
             )
 
     def indices(self, key: Array, points: int, first: Any, steps: int) -> Int[Array, "steps size"]:

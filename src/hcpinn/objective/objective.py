@@ -22,6 +22,9 @@ from .term import Block, Term, residual_block
 _CACHE_BYTES = {"cpu": 2 << 20, "gpu": 1 << 30}
 """Size of one layer's jet that keeps a chunk of points fast: in cache, or simply in memory."""
 
+_JACOBIAN_BYTES = 1 << 28
+"""Size of the part of a Jacobian that is held at once."""
+
 RESIDUAL = "residual"
 """The name of the equation's own term."""
 
@@ -52,6 +55,16 @@ class Measured(eqx.Module):
     """The mean squared mismatch of each term, without any weights."""
     squares: dict[str, Float[Array, " points"]]
     """The squared mismatch at each point of each term."""
+
+
+class Linearized(eqx.Module):
+    """The loss near some parameters, Σ (ρ + J δ)², by its normal equations."""
+
+    loss: Float[Array, ""]
+    slope: Float[Array, " parameters"]
+    """Jᵀ ρ, half the gradient."""
+    gram: Float[Array, "parameters parameters"]
+    """Jᵀ J."""
 
 
 class Objective:
@@ -100,6 +113,54 @@ class Objective:
             loss, gradient = loss + value, gradient + slope
             terms[name] = jnp.sum(block.share * squares[name])
         return Measured(loss, gradient, terms, squares)
+
+    def linearize(self, theta: Array, data: Data, weights: Mapping[str, Array] | None = None) -> Linearized:
+        """Loss and normal equations; the Jacobian is made, multiplied and dropped chunk by chunk."""
+        loss = jnp.zeros((), theta.dtype)
+        slope, gram = jnp.zeros_like(theta), jnp.zeros((theta.size, theta.size), theta.dtype)
+        for name, term in self.terms.items():
+            block = data.blocks[name]
+            scale = term.weight * block.share
+            if weights is not None and name in weights:
+                scale = scale * weights[name]
+            parts = self._normal_equations(term, theta, block, scale, data.parameters)
+            loss, slope, gram = (a + b for a, b in zip((loss, slope, gram), parts, strict=True))
+        return Linearized(loss, slope, gram)
+
+    def jacobian_chunk(self, itemsize: int = 8) -> int:
+        """How many points' rows of the Jacobian are held at once."""
+        return int(np.clip(_JACOBIAN_BYTES // (self.size * itemsize * self.trial.outputs), 64, 4096))
+
+    def _normal_equations(
+        self, term: Term, theta: Array, block: Block, scale: Array, parameters: dict[str, Array]
+    ) -> tuple[Array, Array, Array]:
+        def mismatch(theta: Array, point: Block) -> Array:
+            alone = jax.tree.map(lambda a: a[None], point)
+            return term.mismatch(self.trial, self.unravel(theta), alone, parameters)[0]
+
+        def rows(theta: Array, point: Block) -> tuple[Array, Array]:
+            values, back = jax.vjp(lambda t: mismatch(t, point), theta)
+            jacobian = jax.vmap(lambda unit: back(unit)[0])(jnp.eye(values.size, dtype=values.dtype))
+            return values, jacobian
+
+        def one(part: Block, scale: Array) -> tuple[Array, Array, Array]:
+            values, jacobian = jax.vmap(rows, in_axes=(None, 0))(theta, part)
+            root = jnp.sqrt(scale)[:, None]
+            flat, tall = (root * values).reshape(-1), (root[..., None] * jacobian).reshape(-1, theta.size)
+            return jnp.sum(flat**2), tall.T @ flat, tall.T @ tall
+
+        count = block.share.size
+        blocks, scales = _in_chunks((block, scale), self.jacobian_chunk(theta.dtype.itemsize))
+        scales = jnp.where(jnp.arange(scales.size).reshape(scales.shape) < count, scales, 0.0)
+        first = jax.tree.map(lambda a: a[0], (blocks, scales))
+        if len(scales) == 1:
+            return one(*first)
+        zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), jax.eval_shape(one, *first))
+
+        def add(sums: Any, chunk: Any) -> tuple[Any, None]:
+            return jax.tree.map(jnp.add, sums, one(*chunk)), None
+
+        return jax.lax.scan(add, zero, (blocks, scales))[0]
 
     @cached_property
     def residual_squares(self) -> Any:

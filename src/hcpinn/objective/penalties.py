@@ -149,6 +149,17 @@ class DataPenalty(Penalty):
         object.__setattr__(self, "rows", tuple(tuple(float(v) for v in row) for row in table))
         _check(self)
 
+    def check_inside(self, problem: Problem) -> None:
+        """Refuse observations outside the problem's time and space."""
+        ends = [(problem.start, problem.horizon), *problem.domain.bounds]
+        for axis, (name, (low, high)) in enumerate(zip(problem.axes, ends, strict=True)):
+            for row in self.rows:
+                if not low <= row[axis] <= high:
+                    raise MethodError(
+                        f"An observation of {problem.name} lies at {name} = {row[axis]:g}, outside "
+                        f"{low:g} ≤ {name} ≤ {high:g}."
+                    )
+
     def terms(self, problem: Problem) -> list[Term]:
         table = np.asarray(self.rows)
         axes, parts = len(problem.axes), len(problem.components)
@@ -160,6 +171,7 @@ class DataPenalty(Penalty):
         zero = (0,) * axes
 
         def block(trial: Trial, seed: int) -> Block:
+            # Of a longer table, the rows that lie in this time window.
             here = (table[:, 0] >= trial.problem.start) & (table[:, 0] <= trial.problem.horizon)
             kept = table[here] if here.any() else table[:1]  # which then has no share
             made = make_block((trial.fix(jnp.asarray(kept[:, :axes]), (zero,)),), jnp.asarray(kept[:, axes:]))
@@ -168,19 +180,29 @@ class DataPenalty(Penalty):
         return [Term("data", self.weight, None, _value_mismatch, block)]
 
 
+def penalty_terms(trial: Trial, penalties: Sequence[Penalty]) -> list[Term]:
+    """The terms that penalties add to the loss of a trial: for conditions it leaves open, and for data."""
+    terms = [term for penalty in penalties for term in penalty.terms(trial.problem)]
+    return [term for term in terms if term.closes is None or term.closes in trial.left_open]
+
+
 def check_penalties(trial: Trial, penalties: Sequence[Penalty]) -> None:
-    """Every condition must hold either by construction or by a penalty, and not by both."""
+    """Every condition must hold either by construction or by a penalty, and not by both.
+
+    A penalty that stands for several conditions is needless only if all of them hold already.
+    """
     problem = trial.problem
-    found = [term.closes for penalty in penalties for term in penalty.terms(problem) if term.closes]
+    found = [term.closes for term in penalty_terms(trial, penalties) if term.closes]
     for kind, axis in trial.left_open:
         if (kind, axis) not in found:
             raise MethodError(_MISSING[kind].format(axis=problem.space[axis or 0], name=problem.name))
-    for kind, axis in found:
-        if (kind, axis) not in trial.left_open:
-            raise MethodError(_NEEDLESS[kind].format(axis=problem.space[axis or 0], name=problem.name))
     for penalty in penalties:
-        if not penalty.terms(problem):
+        terms = penalty.terms(problem)
+        if not terms:
             raise MethodError(f"{type(penalty).__name__} has nothing to do in {problem.name}: leave it out.")
+        if not penalty_terms(trial, [penalty]) and terms[0].closes:
+            kind, axis = terms[0].closes
+            raise MethodError(_NEEDLESS[kind].format(axis=problem.space[axis or 0], name=problem.name))
     if len(found) != len(set(found)):
         raise MethodError("Two penalties stand for the same condition: leave one out.")
 

@@ -80,7 +80,8 @@ def _initial_data(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray],
         if bad.any():
             where = ", ".join(f"{m[bad][0]:g}" for m in mesh)
             raise ProblemError(
-                f"The initial data for '{name}' are not finite: {name}(0, {where}) = {value[bad][0]}."
+                f"The initial data for '{name}' are not finite: {name}({problem.start:g}, {where}) = "
+                f"{value[bad][0]}."
             )
     return mesh, values, [max(float(np.abs(v).max()), 1e-300) for v in values]
 

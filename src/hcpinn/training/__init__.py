@@ -1,9 +1,12 @@
 """Making the objective small."""
 
 from .adam import Adam
+from .broyden import Broyden
 from .checkpoint import Checkpoint
 from .driver import History, PointWeights, Trained, train
 from .lbfgs import LBFGS
+from .levenberg_marquardt import LevenbergMarquardt
+from .memory import check_memory
 from .phase import Phase, Plan, Prepared
 from .progress import Progress
 from .schedule import Constant, Cosine, Exponential, Schedule
@@ -13,11 +16,13 @@ from .stop import Stop
 __all__ = [
     "LBFGS",
     "Adam",
+    "Broyden",
     "Checkpoint",
     "Constant",
     "Cosine",
     "Exponential",
     "History",
+    "LevenbergMarquardt",
     "Phase",
     "Plan",
     "PointWeights",
@@ -27,5 +32,6 @@ __all__ = [
     "Stage",
     "Stop",
     "Trained",
+    "check_memory",
     "train",
 ]

@@ -43,6 +43,9 @@ class Adam(Stage):
     def renew(self, target: Target, theta: Array, state: Any) -> Any:
         return state
 
+    def work(self, points: int, parameters: int) -> float:
+        return float(points * parameters)
+
     def terminate(self, state: Any) -> Array:
         return jnp.int32(0)
 

@@ -95,11 +95,15 @@ class _Training:
         """One phase from where it stands to its end, or to an interruption."""
         position, number = self.position, self.position.phase
         phase = self.plan.phases[number]
-        prepared = self._prepare()
+        # On resuming, the points are those of the last step, even if they are due to be replaced.
+        prepared = self._prepare(max(position.step - 1, 0))
         program = self._program(prepared)
         data = cast(prepared.data, phase.stage.dtype)
         self.names = list(prepared.objective.terms)
-        carry = program.begin(self.theta, self.codes, None if phase.new_points else self.weights, data)
+        if phase.continues and self.last is not None and self.last[0] is program:
+            carry = program.renew(self.last[2], data, self.codes)
+        else:
+            carry = program.begin(self.theta, self.codes, None if phase.new_points else self.weights, data)
         if saved is not None and self.checkpoint is not None:
             carry = restore(carry, saved, self.checkpoint.path)
         self.progress.stage(phase.label, phase.stage.steps, position.step)
@@ -108,7 +112,8 @@ class _Training:
             if phase.every and position.step and position.step % phase.every == 0:
                 self.theta = np.asarray(carry.theta, np.float64)
                 position.points = None
-                prepared = self._prepare()
+                prepared = self._prepare(position.step)
+                program = self._program(prepared)
                 data = cast(prepared.data, phase.stage.dtype)
                 carry = program.renew(carry, data)
             left = phase.every - position.step % phase.every if phase.every else block
@@ -128,9 +133,10 @@ class _Training:
         if self.stop is None:
             self._close(number)
 
-    def _prepare(self) -> Prepared:
+    def _prepare(self, step: int) -> Prepared:
+        """The data that a step of the present phase trains on."""
         phase = self.plan.phases[self.position.phase]
-        part = self.position.step // phase.every if phase.every else 0
+        part = step // phase.every if phase.every else 0
         prepared = self.plan.prepare(
             self.position.phase, part, self.theta, self.position.finished, self.position.points
         )
@@ -170,8 +176,10 @@ class _Training:
         if self.plan.phases[number].closes:
             position.finished.append(self.theta)
         if number + 1 < len(self.plan.phases):
-            failed = [s.code for s in Stop if s.failed]
-            self.codes = np.where(np.isin(self.codes, failed), self.codes, 0)
+            final = [s.code for s in Stop if s.failed or s is Stop.ACCURACY]
+            self.codes = np.where(np.isin(self.codes, final), self.codes, 0)
+            good = self.plan.satisfied(number, self.theta) & (self.codes == 0)
+            self.codes = np.where(good, Stop.ACCURACY.code, self.codes).astype(np.int32)
             if self.plan.phases[number + 1].new_points:
                 position.points = None
 

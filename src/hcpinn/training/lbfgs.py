@@ -92,6 +92,9 @@ class LBFGS(Stage):
         fresh = (here.loss, here.gradient, here.terms, jnp.int32(0))
         return eqx.tree_at(lambda s: (s.value, s.gradient, s.terms, s.failures), state, fresh)
 
+    def work(self, points: int, parameters: int) -> float:
+        return float(points * parameters)
+
     def terminate(self, state: Any) -> Array:
         failed = jnp.where(state.failures >= _PATIENCE, Stop.PRECISION.code, 0)
         flat = jnp.max(jnp.abs(state.gradient)) <= jnp.finfo(state.gradient.dtype).tiny

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -24,6 +24,8 @@ class Phase:
     """Steps after which the points are replaced; 0 for never."""
     new_points: bool = False
     """Whether its points differ from those of the phase before."""
+    continues: bool = False
+    """Whether its optimiser goes on, on new points, from where that of the phase before stands."""
     closes: bool = False
     """Whether it ends a time window, whose parameters are then final."""
 
@@ -40,6 +42,7 @@ class Prepared:
     """Points that were chosen by looking at the residual; None where seed and phase alone decide."""
 
 
+@runtime_checkable
 class Plan(Protocol):
     """A whole training of several runs of one shape."""
 
@@ -48,6 +51,10 @@ class Plan(Protocol):
     phases: Sequence[Phase]
     weights: WeightRule | None
     batches: Batches | None
+
+    def satisfied(self, phase: int, theta: np.ndarray) -> np.ndarray:
+        """Which runs, at the end of a phase, are as good as was asked for and need no further one."""
+        ...
 
     def prepare(
         self,

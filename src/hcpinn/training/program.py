@@ -68,7 +68,8 @@ class Program:
         depend on the clock, so that a resumed training runs the same programs.
         """
         points = self.batches.size if self.batches else data.blocks[RESIDUAL].share.shape[-1]
-        block = int(np.clip(4e9 // (points * self.objective.size * self.runs), 10, 200))
+        work = self.stage.work(points, self.objective.size) * self.runs
+        block = int(np.clip(4e9 // work, 2, 200))
         return -(-every // -(-every // block)) if every else block
 
     def begin(self, theta: np.ndarray, stop: np.ndarray, weights: Any, data: Data) -> Carry:
@@ -80,9 +81,10 @@ class Program:
         known = None if weights is None else cast(weights, self.stage.dtype)
         return self._begin((*start, known), data)
 
-    def renew(self, carry: Carry, data: Data) -> Carry:
-        """The state after the points were replaced."""
-        return self._renew(carry, data)
+    def renew(self, carry: Carry, data: Data, stop: np.ndarray | None = None) -> Carry:
+        """The state after the points were replaced; `stop` are new stop codes."""
+        codes = carry.stop if stop is None else jnp.asarray(stop, jnp.int32)
+        return self._renew(eqx.tree_at(lambda c: c.stop, carry, codes), data)
 
     def advance(
         self, carry: Carry, data: Data, first: int, count: int
@@ -112,12 +114,14 @@ class Program:
             data = take_batch(data, at)
             if RESIDUAL in factors:
                 factors[RESIDUAL] = factors[RESIDUAL][at]
-        return lambda theta: self.objective.measure(theta, data, factors)
+        return Target(self.objective, data, factors)
 
     def _first_carry(self, start: tuple[Array, Array, Any], data: Data) -> Carry:
         theta, stop, weights = start
         if weights is None:
             weights = self._first_weights(theta, data)
+        elif self.rule is not None and not self.rule.tied:  # its points may be others than before
+            weights = self._suited(weights, data)
         state = self.stage.init(self._target(data, weights), theta)
         infinite = jnp.asarray(jnp.inf, theta.dtype)
         return Carry(theta, state, weights, theta, infinite, infinite, stop)
@@ -135,12 +139,19 @@ class Program:
         }
 
     def _renewed(self, carry: Carry, data: Data) -> Carry:
-        weights = carry.weights
-        if self.rule is not None:
-            weights = {name: self.rule.renew(weights[name], data.when(name)) for name in self.covered}
+        weights = self._suited(carry.weights, data)
         state = self.stage.renew(self._target(data, weights), carry.theta, carry.state)
-        infinite = jnp.full_like(carry.best_loss, jnp.inf)
-        return Carry(carry.theta, state, weights, carry.theta, infinite, infinite, carry.stop)
+        # A run that has stopped keeps the best it found.
+        going = carry.stop == 0
+        best = jnp.where(going, carry.theta, carry.best)
+        best_loss = jnp.where(going, jnp.inf, carry.best_loss)
+        return Carry(carry.theta, state, weights, best, best_loss, best_loss, carry.stop)
+
+    def _suited(self, weights: dict[str, Any], data: Data) -> dict[str, Any]:
+        """The rule's states for new points in place of the old."""
+        if self.rule is None:
+            return weights
+        return {name: self.rule.renew(weights[name], data.when(name)) for name in self.covered}
 
     def _steps(self, carry: Carry, data: Data, first: Array, count: int) -> tuple[Carry, Array]:
         if self.batches is None:

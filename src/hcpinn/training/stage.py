@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..objective import Measured
+from ..objective import Data, Linearized, Measured, Objective
 
-Target = Callable[[Array], Measured]
-"""What is made small: loss, gradient and mismatches as a function of the flat parameters."""
+
+@dataclass(frozen=True)
+class Target:
+    """What is made small, as a function of the flat parameters: points and weights are settled."""
+
+    objective: Objective
+    data: Data
+    factors: Mapping[str, Array]
+    """Weights of points, by term."""
+
+    def __call__(self, theta: Array) -> Measured:
+        """Loss, gradient and mismatches."""
+        return self.objective.measure(theta, self.data, self.factors)
+
+    def linearize(self, theta: Array) -> Linearized:
+        """Loss and normal equations."""
+        return self.objective.linearize(theta, self.data, self.factors)
 
 
 class Step(eqx.Module):
@@ -64,6 +80,10 @@ class Stage(abc.ABC):
     @abc.abstractmethod
     def renew(self, target: Target, theta: Array, state: Any) -> Any:
         """The state after the points were replaced: what was learned of the shape stays."""
+
+    @abc.abstractmethod
+    def work(self, points: int, parameters: int) -> float:
+        """About how many multiplications a step takes, in units of those of one layer."""
 
     @abc.abstractmethod
     def terminate(self, state: Any) -> Array:

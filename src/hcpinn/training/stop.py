@@ -13,6 +13,7 @@ class Stop(enum.Enum):
     PRECISION = (
         "The line search found no lower point: the loss is as small as this precision and these points allow."
     )
+    ACCURACY = "The accuracy asked for was reached, as an independent solution shows."
     CAUSAL = (
         "Every causal weight passed its threshold at the last tolerance: the residual is small at all times."
     )

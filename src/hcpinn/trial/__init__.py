@@ -1,11 +1,12 @@
 """The function that is trained, and its parts."""
 
 from .embedding import Characteristic, Embedding, Fourier, Plain
-from .gate import CustomGate, Gate, LinearGate, NoGate
+from .gate import CustomGate, ExponentialGate, Gate, LinearGate, NoGate
 from .lift import CustomLift, Decay, Lift, NoLift
 from .network import MLP, CustomNetwork, JetNetwork, ModifiedMLP, Network
 from .part import Condition
-from .trial import Fixed, MarchedTrial, Trial, march, without_zeros
+from .semigroup import Semigroup, has_waves
+from .trial import Fixed, MarchedTrial, Trial, jet_of, march, without_zeros
 
 __all__ = [
     "MLP",
@@ -16,6 +17,7 @@ __all__ = [
     "CustomNetwork",
     "Decay",
     "Embedding",
+    "ExponentialGate",
     "Fixed",
     "Fourier",
     "Gate",
@@ -28,7 +30,10 @@ __all__ = [
     "NoGate",
     "NoLift",
     "Plain",
+    "Semigroup",
     "Trial",
+    "has_waves",
+    "jet_of",
     "march",
     "without_zeros",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,27 @@ class LinearGate(Gate):
     def bind(self, problem: Problem) -> Function:
         def gate(coordinates: Array) -> Array:
             share = (coordinates[:, 0] - problem.start) / problem.duration
+            return (share * edge_factor(problem, coordinates))[:, None]
+
+        return gate
+
+
+@dataclass(frozen=True)
+class ExponentialGate(Gate):
+    """φ = (1 − e^{−C(t − t₀)}) / (1 − e^{−C(T − t₀)}), with `LinearGate`'s edges: steep, then flat."""
+
+    rate: float = 1.0
+    """C."""
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.rate, int | float) and math.isfinite(self.rate) and self.rate > 0):
+            raise MethodError(f"The rate of a gate must be positive, but is {self.rate!r}.")
+
+    def bind(self, problem: Problem) -> Function:
+        full = -math.expm1(-self.rate * problem.duration)
+
+        def gate(coordinates: Array) -> Array:
+            share = -jnp.expm1(-self.rate * (coordinates[:, 0] - problem.start)) / full
             return (share * edge_factor(problem, coordinates))[:, None]
 
         return gate

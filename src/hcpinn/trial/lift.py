@@ -49,13 +49,13 @@ class Decay(Lift):
             decay = jnp.exp(-self.rate * (t - problem.start))[:, None]
             if not axes:
                 return decay * start
-            edges = _join(problem, axes, parameters)
+            edges = join_edges(problem, axes, parameters)
             return edges(t, space) + decay * (start - edges(jnp.full_like(t, problem.start), space))
 
         return lift
 
 
-def _join(
+def join_edges(
     problem: Problem, axes: Sequence[int], parameters: Mapping[str, Any]
 ) -> Callable[[Array, list[Array]], Array]:
     """G(t, x): equal to the Dirichlet data on the faces of `axes` (transfinite interpolation).
@@ -66,7 +66,7 @@ def _join(
     if not axes:
         return lambda t, space: jnp.zeros((len(t), len(problem.components)), t.dtype)
     *others, axis = axes
-    before = _join(problem, others, parameters)
+    before = join_edges(problem, others, parameters)
     (low, high), at = problem.domain.bounds[axis], axis
 
     def edges(t: Array, space: list[Array]) -> Array:

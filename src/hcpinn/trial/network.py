@@ -122,9 +122,10 @@ class ModifiedMLP(JetNetwork):
 
 
 def _check_layers(network: MLP | ModifiedMLP) -> None:
-    if not (network.width >= 1 and network.depth >= 1):
+    if not all(isinstance(n, int) and n >= 1 for n in (network.width, network.depth)):
         raise MethodError(
-            f"A network needs width and depth of at least 1, not {network.width} and {network.depth}."
+            f"A network needs whole numbers of at least 1 as width and depth, not {network.width!r} and "
+            f"{network.depth!r}."
         )
     if network.activation not in ACTIVATIONS:
         raise unknown_name("activation", network.activation, ACTIVATIONS)

@@ -9,6 +9,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import jets
@@ -96,9 +97,9 @@ class Trial:
         propagated = isinstance(self.network, JetNetwork)
         return Fixed(
             coordinates,
-            jets.nested(self.lift, coordinates, wanted),
-            jets.nested(self.gate, coordinates, below),
-            jets.nested(self.embed, coordinates, below) if propagated else None,
+            jet_of(self.lift, coordinates, wanted),
+            jet_of(self.gate, coordinates, below),
+            jet_of(self.embed, coordinates, below) if propagated else None,
         )
 
     @cached_property
@@ -115,6 +116,12 @@ class Trial:
         else:
             inner = jets.nested(lambda c: self.network(parameters, self.embed(c)), fixed.coordinates, below)
         return jets.add(jets.product(fixed.gate, inner, wanted), fixed.lift)
+
+
+def jet_of(function: Function, coordinates: Array, indices: Sequence[Index]) -> Jet:
+    """The jet of a lift, gate or embedding: in closed form if it has one, else by nested forward mode."""
+    own = getattr(function, "jet", None)
+    return jets.nested(function, coordinates, indices) if own is None else own(coordinates, indices)
 
 
 class MarchedFixed(eqx.Module):
@@ -181,12 +188,15 @@ def march(
 
 def _end_of(trial: Trial, network: Parameters, time: float) -> Callable[[list[Array]], list[Array]]:
     """The state of a trial at a time, as initial data."""
+    known = jax.tree.map(np.asarray, network)
 
     def state(coordinates: list[Array]) -> list[Array]:
         space = jnp.broadcast_arrays(*coordinates)
         columns = [jnp.full_like(space[0], time), *space]
         points = jnp.stack([c.reshape(-1) for c in columns], axis=1)
-        values = trial.problem.to_fields(trial(network, points))
+        # Inside a caller's program the caller's precision holds.
+        own = jax.tree.map(lambda a: jnp.asarray(a, points.dtype), known)
+        values = trial.problem.to_fields(trial(own, points))
         return [value.reshape(space[0].shape) for value in values]
 
     return state

@@ -7,6 +7,7 @@ schedule is taken; when that happens with the last one, training stops.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,9 +44,10 @@ class Causal(WeightRule):
     def __post_init__(self) -> None:
         if not (isinstance(self.chunks, int) and self.chunks >= 2):
             raise MethodError(f"Causal weights need at least 2 chunks of time, not {self.chunks!r}.")
-        if not (self.tolerances and all(e > 0 for e in self.tolerances) and 0 < self.threshold < 1):
+        good = isinstance(self.tolerances, tuple) and all(0 < e < math.inf for e in self.tolerances)
+        if not (good and self.tolerances and 0 < self.threshold < 1):
             raise MethodError(
-                f"Causal weights need positive tolerances and a threshold between 0 and 1, not "
+                f"Causal weights need a tuple of positive tolerances and a threshold between 0 and 1, not "
                 f"{self.tolerances!r} and {self.threshold!r}."
             )
 
@@ -61,7 +63,7 @@ class Causal(WeightRule):
 
     def by_chunk(self, state: _State) -> Float[Array, " chunks"]:
         """w₁ = 1, …, w_M."""
-        earlier = jnp.cumsum(state.losses) - state.losses
+        earlier = jnp.concatenate([jnp.zeros_like(state.losses[:1]), jnp.cumsum(state.losses[:-1])])
         tolerances = jnp.asarray(self.tolerances, state.losses.dtype)
         return jnp.exp(-tolerances[jnp.minimum(state.level, len(self.tolerances) - 1)] * earlier)
 

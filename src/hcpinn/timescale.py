@@ -1,0 +1,52 @@
+"""How fast a problem can change: the largest rate at which small waves on its initial state grow."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from .precision import double
+from .problem import Problem
+from .reference.probes import slopes, slots
+from .trial import jet_of
+
+_PLACES, _WAVES = 64, 48
+
+
+def growth_rate(problem: Problem) -> float:
+    """max Re s over waves e^{st + iκx} on u₀, with F linearised and frozen at each of some places.
+
+    It is the rate at which an error made early can grow: stiff fronts, pattern formation and
+    focusing have a large one, diffusion and transport none.
+    """
+    rng = np.random.default_rng(0)
+    low, high = np.asarray(problem.domain.lower), np.asarray(problem.domain.upper)
+    # Away from the ends, where continued data may have a kink.
+    inside = low + (high - low) * (0.01 + 0.98 * rng.random((_PLACES, len(low))))
+    with double():
+        points = jnp.asarray(np.column_stack([np.full(_PLACES, problem.start), inside]))
+        jet = jet_of(
+            lambda c: problem.to_components(problem.initial_values([c[:, i + 1] for i in range(len(low))])),
+            points,
+            problem.derivatives,
+        )
+        fields = {index: problem.to_fields(values) for index, values in jet.items()}
+        values = {(n, i): fields[i][n] for n, i in slots(problem)}
+        at = [points[:, i] for i in range(len(problem.axes))]
+        direct, mirrored = (slopes(problem, values, at, slots(problem), conjugate=c) for c in (False, True))
+    count = len(problem.fields)
+    highest = 0.0
+    shortest = float(np.min(high - low))
+    for number in np.concatenate([[0.0], np.geomspace(1.0, 4096.0, _WAVES)]):
+        wave = 2 * np.pi * number / shortest
+        matrix = np.zeros((_PLACES, count, count), complex)
+        for (target, (source, index)), slope in direct.items():
+            # Waves along the first axis only; mixed ones grow no faster in the equations at hand.
+            if not any(index[2:]):
+                matrix[:, target, source] += np.asarray(slope) * (1j * wave) ** index[1]
+        rates = np.real(np.linalg.eigvals(matrix)).max(axis=1)
+        for (target, (source, index)), slope in mirrored.items():
+            if target == source and not any(index[1:]):
+                rates = rates + np.abs(np.asarray(slope))
+        highest = max(highest, float(np.max(rates)))
+    return highest
