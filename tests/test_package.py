@@ -80,11 +80,14 @@ def test_names_offered_at_run_time_are_those_offered_to_type_checkers():
 
 
 def test_everything_a_method_or_problem_is_made_of_is_public():
-    from hcpinn import method, problem, training, trial
-    from hcpinn.training.stage import Stage
+    from hcpinn import method, objective, problem, training, trial
 
-    parts = (trial.Lift, trial.Gate, trial.Embedding, trial.Network, Stage)
-    for room in (trial, training, problem, method):
+    parts = (
+        *(trial.Lift, trial.Gate, trial.Embedding, trial.Network),
+        *(objective.Penalty, objective.WeightRule, objective.Batches),
+        *(training.Stage, training.Schedule, method.Resampling, method.Curriculum),
+    )
+    for room in (trial, objective, training, problem, method):
         for name in room.__all__:
             thing = getattr(room, name)
             if (

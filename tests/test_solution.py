@@ -28,7 +28,8 @@ WAVE = declare(rhs=lambda u: 1j * u.xx, initial=lambda x: jnp.exp(1j * jnp.pi * 
 
 def make(problem=HEAT, *, seed=0, **facts):
     """A solution with random parameters, as training might have left it."""
-    size = make_size(problem) * facts.get("method", METHOD).windows
+    method = facts.get("method", METHOD)
+    size = make_size(problem, method.network.depth) * method.windows
     theta = 0.5 * np.random.default_rng(seed).standard_normal(size)
     settings = {
         "problem": problem,
@@ -44,9 +45,9 @@ def make(problem=HEAT, *, seed=0, **facts):
     return hc.Solution(**{**settings, **facts})
 
 
-def make_size(problem):
+def make_size(problem, depth=2):
     inputs, width, outputs = 1 + 1 + 2 * 2, 8, len(problem.components)
-    return (inputs + 1) * width + (width + 1) * width + (width + 1) * outputs
+    return (inputs + 1) * width + (depth - 1) * (width + 1) * width + (width + 1) * outputs
 
 
 def heat_reference(times=11, points=33):
@@ -166,7 +167,7 @@ def test_the_residual_is_what_the_derivatives_leave():
 
 # Time windows
 
-MARCHED = make(method=dataclasses.replace(METHOD, windows=3))
+MARCHED = make(method=dataclasses.replace(METHOD, windows=3, network=hc.MLP(8, 1)))
 EDGES = (1 / 3, 2 / 3)
 INNER = np.array([0.07, 0.2, 0.4, 0.6, 0.8, 0.93])[:, None]
 """Times inside the windows, farther from their edges than differences reach."""

@@ -199,7 +199,8 @@ class TrainingPlan:
                             self._label(window, factor, share, stage.label),
                             every=method.resampling.every if method.resampling else 0,
                             new_points=number == 0 and (window, lesson) != (0, 0),
-                            continues=len(method.stages) == 1 and lesson > 0,
+                            # A first-order stage starts anew, with its schedule and its weights.
+                            continues=len(method.stages) == 1 and lesson > 0 and not stage.tolerant,
                             closes=last,
                         )
                     )

@@ -130,7 +130,7 @@ SCHEMES = {
         "weights": hc.SelfAdaptive(),
     },
     "windows": {"windows": 2},
-    "horizons": {"horizons": (0.5, 1.0)},
+    "horizons": {"horizons": (0.5, 1.0), "stages": (LBFGS,)},
     "curriculum": {"curriculum": hc.Curriculum("a", (0.5, 1.0)), "stages": (ADAM, LBFGS)},
     # Blocks of 125 steps: every other one ends where points are replaced, …
     "points by residual": {
@@ -145,7 +145,7 @@ SCHEMES = {
     "everything": {
         **{"windows": 2, "horizons": (0.5, 1.0), "curriculum": hc.Curriculum("a", (0.5, 1.0))},
         **{"weights": hc.Causal(8), "batches": hc.Batches(2, 64)},
-        "resampling": hc.Resampling(10, "residual"),
+        "resampling": hc.Resampling(20, "residual"),
         "stages": (hc.Adam(steps=20, rate=1e-2, schedule=hc.Cosine(0.1, 5)),),
     },
 }

@@ -505,6 +505,20 @@ def test_a_growing_horizon_puts_points_into_the_part_of_time_that_is_open():
     assert trained(chosen).history.stages == tuple((label, 12) for label in labels)
 
 
+def test_each_lesson_goes_through_the_whole_schedule_with_weights_of_its_own():
+    lessons = {"horizons": (0.5, 1.0), "stages": (adam(12, schedule=hc.Cosine()),)}
+    for rule in (None, hc.Attention(0.2, 0.8)):
+        history = trained(method(weights=rule, **lessons)).history
+        assert history.stages == (("Adam, to 50% of T", 12), ("Adam, to 100% of T", 12))
+        for lesson in np.split(history.terms["residual"], 2):
+            # Its rate is down to nothing at the end, but not before.
+            assert (np.abs(np.diff(lesson)) > 1e-6 * lesson[0]).all()
+        assert (history.loss > 0).all()
+    easy = dataclasses.replace(EASY, horizons=(0.5, 1.0), stages=EASY.stages[:1])
+    _, (_, second) = trained(easy).history.stages
+    assert 1 < second < 5000
+
+
 # Points anew
 
 
