@@ -86,14 +86,14 @@ class TrainingPlan:
         for trial in trials:
             check_penalties(trial, self.method.penalties)
             self._check_windows(trial)
+            self._check_features(trial, trials[0])
         templates = [t.init(network_key(r.seed)) for r, t in zip(runs, trials, strict=True)]
         self.theta = np.stack([np.asarray(ravel_pytree(t)[0], np.float64) for t in templates])
         self._template = templates[0]
         self._check_own_parts()
         self._objectives: dict[Any, Objective] = {}
-        self._objective(0, trials[0])
         self._judges: dict[int, Any] = {}
-        check_memory(self.method.stages, self._objectives[0], len(runs))
+        check_memory(self.method.stages, self._objective(0, trials[0]), len(runs))
 
     def satisfied(self, phase: int, theta: np.ndarray) -> np.ndarray:
         """Which runs have reached the accuracy asked for; see `training.Plan`."""
@@ -232,8 +232,9 @@ class TrainingPlan:
         return march(problem, run.method.windows, lambda p: make_trial(p, run.method), networks)[-1]
 
     def _objective(self, window: int, trial: Trial) -> Objective:
-        """The objective, shared by all windows where the network takes the features as data."""
-        key = 0 if isinstance(self.method.network, JetNetwork) else window
+        """The objective, shared by all windows and lessons where the network takes the features as data."""
+        shared = isinstance(self.method.network, JetNetwork)
+        key = () if shared else (window, *trial.problem.parameters.values())
         if key not in self._objectives:
             penalties = penalty_terms(trial, self.method.penalties)
             chunk = chunk_size(
@@ -315,6 +316,18 @@ class TrainingPlan:
             own = isinstance(run.method.lift, CustomLift) or isinstance(run.method.gate, CustomGate)
             if own and count > 1:
                 self._trial(number, count - 1, self.places[0].factor, [self.theta] * (count - 1))
+
+    def _check_features(self, trial: Trial, first: Trial) -> None:
+        """A network that is differentiated as a whole sees the features of the first run."""
+        points = jnp.asarray([[trial.problem.horizon, *trial.problem.domain.lower]])
+        if trial is first or isinstance(self.method.network, JetNetwork):
+            return
+        if not np.array_equal(trial.embed(points), first.embed(points)):
+            raise MethodError(
+                f"With a {type(self.method.network).__name__}, runs that train together must have the same "
+                "embedding, but theirs depends on parameters in which they differ. Solve them one after the "
+                "other."
+            )
 
     def _check_windows(self, trial: Trial) -> None:
         soft = [axis for kind, axis in trial.left_open if kind == "periodic"]

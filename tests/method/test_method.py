@@ -214,6 +214,10 @@ def test_a_warm_up_must_leave_steps_of_its_stage():
         ({"penalties": (hc.PeriodicPenalty(),)}, "periodic along x already, so PeriodicPenalty"),
         ({"penalties": (hc.BoundaryPenalty(),)}, "BoundaryPenalty has nothing to do in allen-cahn-1"),
         ({"penalties": (hc.DataPenalty(((0.0, 0.0),)),)}, r"a row of 3 numbers \(t, x, u\), but 2"),
+        (
+            {"penalties": (hc.DataPenalty(((0.5, 0.0, 1.0),)), hc.DataPenalty(((1.0, 0.0, 1.0),)))},
+            "put all rows into one DataPenalty",
+        ),
         ({"embedding": hc.Characteristic()}, "no parameter 'c' of allen-cahn-1"),
     ],
 )

@@ -323,7 +323,7 @@ def test_mini_batches_train_all_points(rule):
 
 
 def test_the_last_parameters_are_kept_where_losses_of_steps_cannot_be_compared():
-    """A batch of all points but the order: the last step's loss is that at the parameters it kept."""
+    """With one batch of all points, the last loss is that at the parameters that were kept."""
     wild = adam(12, rate=0.3)
     solution = trained(method(batches=hc.Batches(1, 64), stages=(wild,)))
     assert np.argmin(solution.history.loss) < 11
@@ -652,6 +652,26 @@ def test_problems_of_other_equations_do_not_train_together():
     for other in others:
         with pytest.raises(MethodError, match=f"must share their equation, but {other.name} and problem"):
             TrainingPlan([hc.Run(first, method()), hc.Run(other, method())])
+
+
+def test_a_network_of_ones_own_does_not_train_together_on_features_that_differ():
+    own = hc.CustomNetwork(hc.MLP(4, 1).init, lambda p, features: hc.MLP(4, 1)(p, features))
+    chosen = hc.Method(
+        lift=hc.NoLift(),
+        gate=hc.NoGate(),
+        embedding=hc.Characteristic(),
+        network=own,
+        points=16,
+        penalties=(hc.InitialPenalty(8), hc.PeriodicPenalty(8)),
+        curriculum=hc.Curriculum("c", (0.5, 1.0)),
+    )
+    slow, fast = (hc.find_problem("advection").with_parameters(c=c) for c in (2.0, 4.0))
+    with pytest.raises(MethodError, match="With a CustomNetwork.*must have the same embedding"):
+        TrainingPlan([hc.Run(slow, chosen), hc.Run(fast, chosen)])
+    plan = TrainingPlan([hc.Run(fast, chosen)])
+    point = jnp.asarray([[0.5, 0.0]])
+    lessons = [plan.prepare(k, 0, plan.theta, [], None).objective.trial.embed(point) for k in (0, 2)]
+    np.testing.assert_allclose(np.ravel(lessons), [-1.0 / np.pi - 1, -2.0 / np.pi - 1])
 
 
 def test_a_run_that_breaks_down_keeps_its_best_parameters_while_others_go_on_with_new_points():

@@ -205,6 +205,9 @@ def check_penalties(trial: Trial, penalties: Sequence[Penalty]) -> None:
             raise MethodError(_NEEDLESS[kind].format(axis=problem.space[axis or 0], name=problem.name))
     if len(found) != len(set(found)):
         raise MethodError("Two penalties stand for the same condition: leave one out.")
+    names = [term.name for term in penalty_terms(trial, penalties)]
+    if len(names) != len(set(names)):
+        raise MethodError("Two penalties stand for observations: put all rows into one DataPenalty.")
 
 
 _MISSING = {
