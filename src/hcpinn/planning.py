@@ -19,6 +19,7 @@ from .errors import MethodError, unknown_name
 from .jets import closure
 from .method import Method
 from .objective import (
+    Data,
     DataPenalty,
     Objective,
     check_penalties,
@@ -46,6 +47,10 @@ class Run:
         if not (isinstance(self.seed, Integral) and self.seed >= 0):
             raise MethodError(f"A seed must be a whole number from 0 on, but is {self.seed!r}.")
         object.__setattr__(self, "seed", int(self.seed))
+
+
+_APART = 3
+"""Points apart from those trained on, over these, by which the best of several lessons is chosen."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,7 @@ class TrainingPlan:
         self._check_own_parts()
         self._objectives: dict[Any, Objective] = {}
         self._judges: dict[int, Any] = {}
+        self._apart: tuple[list[Trial], list[Data], Any] | None = None
         check_memory(self.method.stages, self._objective(0, trials[0]), len(runs))
 
     def satisfied(self, phase: int, theta: np.ndarray) -> np.ndarray:
@@ -102,6 +108,27 @@ class TrainingPlan:
         if not (self.method.early and whole and (phase + 1) % stages == 0 and self.references):
             return np.zeros(len(self.runs), bool)
         return np.asarray([self._error(n, own) <= self.accuracy for n, own in enumerate(theta)])
+
+    def score(self, phase: int, theta: np.ndarray, finished: Sequence[np.ndarray]) -> np.ndarray | None:
+        """Each run's loss on points apart, where several lessons cover the whole; see `training.Plan`."""
+        place, stages = self.places[phase], len(self.method.stages)
+        several = self.method.horizons.count(1.0) > 1
+        if not (several and place.share == place.factor == 1.0 and (phase + 1) % stages == 0):
+            return None
+        trials = self.trials(place.window, place.factor, finished)
+        objective = self._objective(place.window, trials[0])
+        if self._apart is None or self._apart[0] is not trials:
+            many = _APART * self.method.points
+            drawn = [self._interior(run, place, many, "apart") for run in self.runs]
+            each = [
+                objective.data(own, trial, seed=run.seed)
+                for own, trial, run in zip(drawn, trials, self.runs, strict=True)
+            ]
+            self._apart = trials, each, jax.jit(lambda theta, data: objective.measure(theta, data).loss)
+        _, each, measure = self._apart
+        return np.asarray(
+            [float(measure(jnp.asarray(own), data)) for own, data in zip(theta, each, strict=True)]
+        )
 
     def _error(self, number: int, theta: np.ndarray) -> float:
         """The relative L2 error of a run on a part of its reference's grid, the reference's own included."""

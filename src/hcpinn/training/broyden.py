@@ -93,34 +93,47 @@ def _remember(state: _State, found: Probe, step: Array, moved: Array) -> _State:
     curvature = step @ change
     tiny = jnp.finfo(step.dtype).eps
     kept = moved & (curvature > tiny * jnp.sqrt((step @ step) * (change @ change)))
-    # The first step sets the scale of H.
+    # The first step sets the scale of H, which is a multiple of the identity then.
+    fresh = state.taken == 0
     scale = curvature / jnp.maximum(change @ change, jnp.finfo(step.dtype).tiny)
-    inverse = jnp.where(
-        (state.taken == 0) & kept, scale * jnp.eye(step.size, dtype=step.dtype), state.inverse
+    product = jnp.where(fresh, scale * change, state.inverse @ change)
+    update = _update(product, step, change, state.gradient, found.step)
+    kept &= update.sound
+    inverse = _applied(
+        update,
+        state.inverse,
+        share=jnp.where(moved & ~(fresh & kept), 1.0, 0.0),
+        diagonal=jnp.where(moved, jnp.where(fresh & kept, scale, 0.0), 1.0),
+        used=kept,
     )
-    updated = self_scaled_update(inverse, step, change, state.gradient, found.step)
-    inverse = jnp.where(kept & jnp.all(jnp.isfinite(updated)), updated, inverse)
     return _State(
         jnp.where(moved, found.value, state.value),
         jnp.where(moved, found.gradient, state.gradient),
         {name: jnp.where(moved, found.terms[name], old) for name, old in state.terms.items()},
-        jnp.where(moved, inverse, jnp.eye(step.size, dtype=step.dtype)),
+        inverse,
         jnp.where(moved, state.taken + kept, 0).astype(jnp.int32),
         jnp.where(moved, 0, state.failures + 1).astype(jnp.int32),
     )
 
 
-def self_scaled_update(
-    inverse: Float[Array, "n n"],
-    step: Float[Array, " n"],
-    change: Float[Array, " n"],
-    gradient: Float[Array, " n"],
-    length: Float[Array, ""],
-) -> Float[Array, "n n"]:
-    """H⁺ after a step s = α p from a point with this gradient, along which the gradient changed by y."""
-    size = step.size
+class _Update(eqx.Module):
+    """H⁺ = H/τ + Σ cᵢ wᵢwᵢᵀ, not yet carried out."""
+
+    shrink: Float[Array, ""]
+    """1/τ."""
+    factors: Float[Array, " three"]
+    vectors: Float[Array, "three parameters"]
+
+    @property
+    def sound(self) -> Array:
+        """Whether nothing overflowed."""
+        finite = jnp.isfinite(self.shrink) & jnp.all(jnp.isfinite(self.factors))
+        return finite & jnp.all(jnp.isfinite(self.vectors))
+
+
+def _update(product: Array, step: Array, change: Array, gradient: Array, length: Array) -> _Update:
+    """The update after a step s = α p from a point with this gradient; `product` is Hy."""
     rho = 1 / (change @ step)
-    product = inverse @ change
     middle = change @ product
     h = rho * middle
     b = -length * rho * (step @ gradient)
@@ -131,9 +144,33 @@ def self_scaled_update(
     theta = jnp.maximum(theta_low, jnp.minimum(theta_high, (1 - b) / b))
     sigma = 1 + theta * a
     r = jnp.minimum(1.0, 1 / b)
-    q = jnp.abs(sigma) ** (1 / (1 - size))
+    q = jnp.abs(sigma) ** (1 / (1 - step.size))
     tau = jnp.where(theta <= 0, jnp.minimum(r * q, sigma), r * jnp.minimum(q, 1 / theta))
     phi = (1 - theta) / (1 + a * theta)
     v = rho * step - product / middle
-    core = inverse - jnp.outer(product, product) / middle + phi * middle * jnp.outer(v, v)
-    return core / tau + rho * jnp.outer(step, step)
+    factors = jnp.stack([-1 / (middle * tau), phi * middle / tau, rho])
+    return _Update(1 / tau, factors, jnp.stack([product, v, step]))
+
+
+def _applied(
+    update: _Update, inverse: Array, *, share: float | Array, diagonal: float | Array, used: bool | Array
+) -> Array:
+    """The update of share·H + diagonal·I, in one pass over H; without `used`, that matrix as it is."""
+    shrink = jnp.where(used, update.shrink, 1.0)
+    factors = jnp.where(used, update.factors, 0.0)
+    vectors = jnp.where(used, update.vectors, 0.0)
+    outer = sum(c * w[:, None] * w[None, :] for c, w in zip(factors, vectors, strict=True))
+    eye = jnp.eye(inverse.shape[-1], dtype=inverse.dtype)
+    return (share * shrink) * inverse + (diagonal * shrink) * eye + outer
+
+
+def self_scaled_update(
+    inverse: Float[Array, "n n"],
+    step: Float[Array, " n"],
+    change: Float[Array, " n"],
+    gradient: Float[Array, " n"],
+    length: Float[Array, ""],
+) -> Float[Array, "n n"]:
+    """H⁺ after a step s = α p from a point with this gradient, along which the gradient changed by y."""
+    update = _update(inverse @ change, step, change, gradient, length)
+    return _applied(update, inverse, share=1.0, diagonal=0.0, used=True)

@@ -14,7 +14,11 @@ import numpy as np
 from ..errors import FileError
 from ..files import read_archive, write_archive
 
-_KIND, _VERSION = "checkpoint", 2
+_KIND, _VERSION = "checkpoint", 3
+
+
+_OPTIONAL = ("points", "kept", "scores")
+"""Arrays of a position that may be missing."""
 
 
 @dataclass
@@ -34,6 +38,10 @@ class Position:
     """The parameters of each finished time window, (runs, parameters)."""
     points: np.ndarray | None = None
     """Points that were chosen by looking at the residual, (runs, points, axes)."""
+    kept: np.ndarray | None = None
+    """The parameters that scored best in this time window, (runs, parameters)."""
+    scores: np.ndarray | None = None
+    """Their scores."""
 
 
 @dataclass
@@ -58,8 +66,9 @@ class Checkpoint:
         arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
         arrays["losses"] = np.concatenate(position.losses) if position.losses else np.zeros((0, 0, 0))
         arrays.update({f"finished.{i}": theta for i, theta in enumerate(position.finished)})
-        if position.points is not None:
-            arrays["points"] = position.points
+        for name in _OPTIONAL:
+            if (value := getattr(position, name)) is not None:
+                arrays[name] = value
         header = {
             "identity": self.identity,
             "phase": position.phase,
@@ -92,7 +101,7 @@ class Checkpoint:
                 [losses] if losses.size else [],
                 [int(count) for count in header["steps"]],
                 [arrays.pop(f"finished.{i}") for i in range(_count(arrays, "finished."))],
-                arrays.pop("points", None),
+                *(arrays.pop(name, None) for name in _OPTIONAL),
             )
             return position, [arrays[f"state.{i}"] for i in range(len(arrays))]
         except (KeyError, TypeError, ValueError) as error:

@@ -130,8 +130,22 @@ class _Training:
                 break
         self.theta, self.codes = np.asarray(carry.best, np.float64), np.asarray(carry.stop)
         self.weights, self.last = carry.weights, (program, prepared, carry)
+        self._keep(number)
         if self.stop is None:
             self._close(number)
+
+    def _keep(self, number: int) -> None:
+        """Remember the parameters that do best on points apart, over the phases that can be compared."""
+        position = self.position
+        scores = self.plan.score(number, self.theta, position.finished)
+        if scores is None:
+            return
+        if position.kept is None or position.scores is None:
+            position.kept, position.scores = self.theta, np.full(len(scores), np.inf)
+        # A run that has stopped was kept when it did; one that broke down has no score.
+        better = scores < position.scores
+        position.kept = np.where(better[:, None], self.theta, position.kept)
+        position.scores = np.where(better, scores, position.scores)
 
     def _prepare(self, step: int) -> Prepared:
         """The data that a step of the present phase trains on."""
@@ -174,12 +188,16 @@ class _Training:
         position.steps.append(position.step)
         position.phase, position.step = number + 1, 0
         if self.plan.phases[number].closes:
-            position.finished.append(self.theta)
+            position.finished.append(self.theta if position.kept is None else position.kept)
+            position.kept = position.scores = None
         if number + 1 < len(self.plan.phases):
             final = [s.code for s in Stop if s.failed or s is Stop.ACCURACY]
             self.codes = np.where(np.isin(self.codes, final), self.codes, 0)
             good = self.plan.satisfied(number, self.theta) & (self.codes == 0)
             self.codes = np.where(good, Stop.ACCURACY.code, self.codes).astype(np.int32)
+            if position.kept is not None and position.scores is not None:
+                position.kept = np.where(good[:, None], self.theta, position.kept)
+                position.scores = np.where(good, -np.inf, position.scores)
             if self.plan.phases[number + 1].new_points:
                 position.points = None
 
@@ -190,7 +208,7 @@ class _Training:
         ends = np.cumsum(counts)
         done = list(position.finished)
         if self.stop is not None:
-            done.append(self.theta)
+            done.append(self.theta if position.kept is None else position.kept)
         results = []
         for run in range(len(self.theta)):
             taken = losses[:, run, 0] != IDLE

@@ -13,7 +13,7 @@ from .broyden import Broyden
 from .levenberg_marquardt import LevenbergMarquardt
 from .stage import Stage
 
-_COPIES = {LevenbergMarquardt: 4, Broyden: 6}
+_COPIES = {LevenbergMarquardt: 4, Broyden: 4}
 """Square matrices of the number of parameters that a stage holds at once."""
 
 

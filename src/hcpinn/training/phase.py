@@ -56,6 +56,10 @@ class Plan(Protocol):
         """Which runs, at the end of a phase, are as good as was asked for and need no further one."""
         ...
 
+    def score(self, phase: int, theta: np.ndarray, finished: Sequence[np.ndarray]) -> np.ndarray | None:
+        """The loss of each run on points that no phase trains on; None where one phase decides alone."""
+        ...
+
     def prepare(
         self,
         phase: int,
