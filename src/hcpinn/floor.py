@@ -8,6 +8,9 @@ the seam the error is then that of a stationary layer, (J δ / 2) e^{−|x|/δ},
 
 from __future__ import annotations
 
+from functools import partial
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -33,7 +36,8 @@ def kink_floor(trial: Trial) -> float | None:
     t = problem.start + problem.duration * (np.arange(_TIMES) + 0.5) / _TIMES
     zero, first = (0, 0), (0, 1)
     ends = [jnp.asarray(np.column_stack([t, np.full(_TIMES, x)])) for x in (low, high)]
-    lower, upper = (jet_of(trial.lift, points, (zero, first)) for points in ends)
+    lift = jax.jit(partial(jet_of, trial.lift, indices=(zero, first)))
+    lower, upper = (lift(points) for points in ends)
     jump = np.asarray(upper[first] - lower[first])
     scale = np.abs(np.asarray(lower[zero])).max() + 1e-300
     if np.abs(jump).max() <= 1e-6 * scale / (high - low):

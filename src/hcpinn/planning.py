@@ -19,7 +19,6 @@ from .errors import MethodError, unknown_name
 from .jets import closure
 from .method import Method
 from .objective import (
-    Data,
     DataPenalty,
     Objective,
     check_penalties,
@@ -98,7 +97,6 @@ class TrainingPlan:
         self._check_own_parts()
         self._objectives: dict[Any, Objective] = {}
         self._judges: dict[int, Any] = {}
-        self._apart: tuple[list[Trial], list[Data], Any] | None = None
         check_memory(self.method.stages, self._objective(0, trials[0]), len(runs))
 
     def satisfied(self, phase: int, theta: np.ndarray) -> np.ndarray:
@@ -117,18 +115,12 @@ class TrainingPlan:
             return None
         trials = self.trials(place.window, place.factor, finished)
         objective = self._objective(place.window, trials[0])
-        if self._apart is None or self._apart[0] is not trials:
-            many = _APART * self.method.points
-            drawn = [self._interior(run, place, many, "apart") for run in self.runs]
-            each = [
-                objective.data(own, trial, seed=run.seed)
-                for own, trial, run in zip(drawn, trials, self.runs, strict=True)
-            ]
-            self._apart = trials, each, jax.jit(lambda theta, data: objective.measure(theta, data).loss)
-        _, each, measure = self._apart
-        return np.asarray(
-            [float(measure(jnp.asarray(own), data)) for own, data in zip(theta, each, strict=True)]
-        )
+        scores = []
+        for own, trial, run in zip(theta, trials, self.runs, strict=True):
+            points = self._interior(run, place, _APART * self.method.points, "apart")
+            residual = float(np.mean(self._squares(objective, trial, own, points)))
+            scores.append(residual + objective.penalty(jnp.asarray(own), trial, run.seed))
+        return np.asarray(scores)
 
     def _error(self, number: int, theta: np.ndarray) -> float:
         """The relative L2 error of a run on a part of its reference's grid, the reference's own included."""
@@ -317,9 +309,13 @@ class TrainingPlan:
     def _squares(
         self, objective: Objective, trial: Trial, theta: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
-        block = residual_block(trial, points, chunk=objective.chunk, pruned=False)
+        """|residual|² at points, as many at a time as are trained on: one compiled program serves all."""
         parameters = {name: jnp.asarray(float(v)) for name, v in trial.problem.parameters.items()}
-        return np.asarray(objective.residual_squares(jnp.asarray(theta), block, parameters))
+        found = []
+        for part in np.split(points, len(points) // self.method.points):
+            block = residual_block(trial, part, chunk=objective.chunk, pruned=False)
+            found.append(np.asarray(objective.residual_squares(jnp.asarray(theta), block, parameters)))
+        return np.concatenate(found)
 
     def _check_curriculum(self) -> None:
         curriculum = self.method.curriculum

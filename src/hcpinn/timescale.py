@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from .precision import double
 from .problem import Problem
@@ -11,6 +15,10 @@ from .reference.probes import slopes, slots
 from .trial import jet_of
 
 _PLACES, _WAVES = 64, 48
+
+
+def _start(problem: Problem, coordinates: Array) -> Array:
+    return problem.to_components(problem.initial_values(list(coordinates.T[1:])))
 
 
 def growth_rate(problem: Problem) -> float:
@@ -25,11 +33,7 @@ def growth_rate(problem: Problem) -> float:
     inside = low + (high - low) * (0.01 + 0.98 * rng.random((_PLACES, len(low))))
     with double():
         points = jnp.asarray(np.column_stack([np.full(_PLACES, problem.start), inside]))
-        jet = jet_of(
-            lambda c: problem.to_components(problem.initial_values([c[:, i + 1] for i in range(len(low))])),
-            points,
-            problem.derivatives,
-        )
+        jet = jax.jit(partial(jet_of, lambda c: _start(problem, c), indices=problem.derivatives))(points)
         fields = {index: problem.to_fields(values) for index, values in jet.items()}
         values = {(n, i): fields[i][n] for n, i in slots(problem)}
         at = [points[:, i] for i in range(len(problem.axes))]

@@ -6,26 +6,14 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
 from ..errors import unknown_name
-from ..method import Method, Resampling, load_method
-from ..objective import Attention, BoundaryPenalty, Causal, InitialPenalty, Penalty
+from ..method import Method, load_method
+from ..objective import Attention, Causal, InitialPenalty
 from ..problem import Periodic, Problem
-from ..timescale import growth_rate
-from ..training import LBFGS, Adam, Broyden, Exponential
-from ..trial import (
-    MLP,
-    Characteristic,
-    Decay,
-    Fourier,
-    ModifiedMLP,
-    NoGate,
-    NoLift,
-    Plain,
-    Semigroup,
-    has_waves,
-)
+from ..training import LBFGS, Adam, Exponential
+from ..trial import MLP, Characteristic, Decay, ModifiedMLP, NoGate, NoLift
+from .expert import expert
+from .parts import edges, embedding
 from .problems import ENTRIES
 from .rows import SWITCHES, is_row, row
 
@@ -38,32 +26,14 @@ def paper(problem: Problem) -> Method:
     return row("pbc+ic1+sa" if periodic else "ic1+sa", problem, name="paper")
 
 
-def expert(problem: Problem) -> Method:
-    """The best known here: the linear part's lift, a growing horizon, second-order steps, new points."""
-    rate = growth_rate(problem)
-    hard = rate * problem.duration > 15
-    return Method(
-        name="expert",
-        lift=Semigroup() if has_waves(problem) else Decay(0.0),
-        embedding=_embedding(problem, 6 if hard else 5),
-        network=MLP(24, 4) if hard else MLP(20, 3),
-        penalties=_edges(problem, exact=True),
-        points=4096 if hard else 3072,
-        resampling=Resampling(every=0, by="residual"),
-        horizons=(*_growing(rate * problem.duration), *[1.0] * 15),
-        early=True,
-        stages=(Broyden(steps=300),),
-    )
-
-
 def quick(problem: Problem) -> Method:
     """A small network trained mostly by L-BFGS: minutes on a laptop."""
     return Method(
         name="quick",
         lift=Decay(1.0),
-        embedding=_embedding(problem, 5),
+        embedding=embedding(problem, 5),
         network=MLP(24, 4),
-        penalties=_edges(problem, exact=True),
+        penalties=edges(problem, exact=True),
         points=4096,
         stages=(Adam(steps=1000, rate=3e-3), LBFGS(steps=3000)),
     )
@@ -123,21 +93,13 @@ def cinn(problem: Problem) -> Method:
     return dataclasses.replace(row("", problem), name="cinn", embedding=Characteristic())
 
 
-def _growing(growth: float) -> list[float]:
-    """Shares of the duration: first the time in which an error can grow e-fold, then 1.5 times more each."""
-    shares = [float(np.clip(1.0 / max(growth, 1e-300), 0.02, 0.5))]
-    while shares[-1] * 1.5 < 0.9:
-        shares.append(shares[-1] * 1.5)
-    return [round(share, 4) for share in shares]
-
-
 def _rival(problem: Problem, **settings: object) -> Method:
     """What the authors of causal and attention weights have in common."""
     return Method(
         lift=NoLift(),
         gate=NoGate(),
-        embedding=_embedding(problem, 10),
-        penalties=(InitialPenalty(512, weight=100.0), *_edges(problem, exact=False)),
+        embedding=embedding(problem, 10),
+        penalties=(InitialPenalty(512, weight=100.0), *edges(problem, exact=False)),
         points=25_600,
         **settings,  # type: ignore[arg-type]
     )
@@ -145,18 +107,6 @@ def _rival(problem: Problem, **settings: object) -> Method:
 
 def _decaying(steps: int) -> Adam:
     return Adam(steps=steps, schedule=Exponential(0.9, 5000))
-
-
-def _embedding(problem: Problem, modes: int) -> Fourier | Plain:
-    return Fourier(modes) if any(isinstance(b, Periodic) for b in problem.boundaries) else Plain()
-
-
-def _edges(problem: Problem, *, exact: bool) -> tuple[Penalty, ...]:
-    """A penalty on boundary data that a trial function, exact or not, leaves open."""
-    from ..problem import Dirichlet
-
-    left = [b for b in problem.boundaries if not isinstance(b, (Periodic, Dirichlet) if exact else Periodic)]
-    return (BoundaryPenalty(),) if left else ()
 
 
 METHODS: dict[str, Callable[[Problem], Method]] = {

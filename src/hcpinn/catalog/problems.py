@@ -15,7 +15,7 @@ def _collect() -> dict[str, Entry]:
     folder = importlib.import_module(package).__path__
     found = {}
     for module in sorted(m.name for m in pkgutil.iter_modules(folder)):
-        if module not in ("entry", "methods", "problems", "published", "rows"):
+        if module not in ("entry", "expert", "methods", "parts", "problems", "published", "rows"):
             entry: Entry = importlib.import_module(f"{package}.{module}").ENTRY
             found[entry.name] = entry
     return found

@@ -114,6 +114,19 @@ class Objective:
             terms[name] = jnp.sum(block.share * squares[name])
         return Measured(loss, gradient, terms, squares)
 
+    def penalty(self, theta: Array, trial: Trial, seed: int) -> float:
+        """The part of a run's loss that stands for conditions."""
+        if not self.penalties:
+            return 0.0
+        parameters = {name: jnp.asarray(float(v)) for name, v in trial.problem.parameters.items()}
+        total = 0.0
+        for term in self.penalties:
+            block = term.block(trial, seed) if term.block else None
+            if block is not None:
+                mismatch = term.mismatch(trial, self.unravel(theta), block, parameters)
+                total += term.weight * float(jnp.sum(block.share * jnp.sum(mismatch**2, axis=-1)))
+        return total
+
     def linearize(self, theta: Array, data: Data, weights: Mapping[str, Array] | None = None) -> Linearized:
         """Loss and normal equations; the Jacobian is made, multiplied and dropped chunk by chunk."""
         loss = jnp.zeros((), theta.dtype)

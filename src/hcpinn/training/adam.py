@@ -40,8 +40,8 @@ class Adam(Stage):
         change, state = self._optimiser.update(here.gradient, state)
         return Step(theta + change, state, here.loss, here.terms, theta, here.squares)
 
-    def renew(self, target: Target, theta: Array, state: Any) -> Any:
-        return state
+    def renew(self, fresh: Any, before: Any) -> Any:
+        return before
 
     def work(self, points: int, parameters: int) -> float:
         return float(points * parameters)

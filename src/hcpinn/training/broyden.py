@@ -73,10 +73,8 @@ class Broyden(Stage):
         following = _remember(state, found, after - theta, moved)
         return Step(after, following, following.value, following.terms, after, {})
 
-    def renew(self, target: Target, theta: Array, state: Any) -> Any:
-        here = target(theta)
-        fresh = (here.loss, here.gradient, here.terms, jnp.int32(0))
-        return eqx.tree_at(lambda s: (s.value, s.gradient, s.terms, s.failures), state, fresh)
+    def renew(self, fresh: Any, before: Any) -> Any:
+        return eqx.tree_at(lambda s: (s.inverse, s.taken), fresh, (before.inverse, before.taken))
 
     def work(self, points: int, parameters: int) -> float:
         return float(points * parameters + 4 * parameters**2)

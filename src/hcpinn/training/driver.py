@@ -76,6 +76,8 @@ class _Training:
         self.codes = np.zeros(len(plan.theta), np.int32)
         self.weights: Any = None
         self.stop: Stop | None = None
+        self.over = False
+        """Whether every run has ended for good, before the plan does."""
         self.names: list[str] = []
         self.last: tuple[Program, Prepared, Carry] | None = None
         self._programs: dict[Any, Program] = {}
@@ -86,7 +88,7 @@ class _Training:
             self.position, saved = self.checkpoint.load()
         with _patient_interrupt() as interrupted, self.progress:
             self.began = time.monotonic() - self.position.seconds
-            while self.position.phase < len(self.plan.phases) and self.stop is None:
+            while self.position.phase < len(self.plan.phases) and self.stop is None and not self.over:
                 self._phase(saved, interrupted)
                 saved = None
         return self._outcomes()
@@ -198,6 +200,7 @@ class _Training:
             if position.kept is not None and position.scores is not None:
                 position.kept = np.where(good[:, None], self.theta, position.kept)
                 position.scores = np.where(good, -np.inf, position.scores)
+            self.over = bool(np.all(self.codes != 0))
             if self.plan.phases[number + 1].new_points:
                 position.points = None
 
@@ -207,7 +210,7 @@ class _Training:
         counts = [*position.steps, *([position.step] if self.stop is not None else [])]
         ends = np.cumsum(counts)
         done = list(position.finished)
-        if self.stop is not None:
+        if self.stop is not None or (self.over and not self.plan.phases[position.phase - 1].closes):
             done.append(self.theta if position.kept is None else position.kept)
         results = []
         for run in range(len(self.theta)):

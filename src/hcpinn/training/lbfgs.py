@@ -87,10 +87,9 @@ class LBFGS(Stage):
         following = _remember(state, found, after - theta, moved)
         return Step(after, following, following.value, following.terms, after, {})
 
-    def renew(self, target: Target, theta: Array, state: Any) -> Any:
-        here = target(theta)
-        fresh = (here.loss, here.gradient, here.terms, jnp.int32(0))
-        return eqx.tree_at(lambda s: (s.value, s.gradient, s.terms, s.failures), state, fresh)
+    def renew(self, fresh: Any, before: Any) -> Any:
+        here = (fresh.value, fresh.gradient, fresh.terms, fresh.failures)
+        return eqx.tree_at(lambda s: (s.value, s.gradient, s.terms, s.failures), before, here)
 
     def work(self, points: int, parameters: int) -> float:
         return float(points * parameters)

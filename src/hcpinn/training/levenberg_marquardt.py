@@ -100,10 +100,8 @@ class LevenbergMarquardt(Stage):
         following = _State(last.value, terms, last.damping, growth, failures, flat)
         return Step(last.theta, following, last.value, terms, last.theta, {})
 
-    def renew(self, target: Target, theta: Array, state: Any) -> Any:
-        here = target(theta)
-        fresh = (here.loss, here.terms, jnp.int32(0))
-        return eqx.tree_at(lambda s: (s.value, s.terms, s.failures), state, fresh)
+    def renew(self, fresh: Any, before: Any) -> Any:
+        return eqx.tree_at(lambda s: (s.damping, s.growth), fresh, (before.damping, before.growth))
 
     def work(self, points: int, parameters: int) -> float:
         return points * parameters * (1 + parameters / 20) + parameters**3 / 20

@@ -59,7 +59,7 @@ class Program:
             static_argnums=3,
         )
         self._begin = jax.jit(lambda start, data: self._map(self._first_carry, start, data))
-        self._renew = jax.jit(lambda carry, data: self._map(self._renewed, carry, data))
+        self._renew = jax.jit(jax.vmap(self._renewed))
 
     def block(self, data: Data, every: int) -> int:
         """How many steps to run at once.
@@ -84,7 +84,8 @@ class Program:
     def renew(self, carry: Carry, data: Data, stop: np.ndarray | None = None) -> Carry:
         """The state after the points were replaced; `stop` are new stop codes."""
         codes = carry.stop if stop is None else jnp.asarray(stop, jnp.int32)
-        return self._renew(eqx.tree_at(lambda c: c.stop, carry, codes), data)
+        fresh = self._begin((carry.theta, codes, carry.weights), data)
+        return self._renew(carry, fresh)
 
     def advance(
         self, carry: Carry, data: Data, first: int, count: int
@@ -138,14 +139,13 @@ class Program:
             for name in self.covered
         }
 
-    def _renewed(self, carry: Carry, data: Data) -> Carry:
-        weights = self._suited(carry.weights, data)
-        state = self.stage.renew(self._target(data, weights), carry.theta, carry.state)
-        # A run that has stopped keeps the best it found.
-        going = carry.stop == 0
-        best = jnp.where(going, carry.theta, carry.best)
-        best_loss = jnp.where(going, jnp.inf, carry.best_loss)
-        return Carry(carry.theta, state, weights, best, best_loss, best_loss, carry.stop)
+    def _renewed(self, before: Carry, fresh: Carry) -> Carry:
+        """A fresh state that keeps what the optimiser learned; a run that has stopped keeps its best."""
+        going = fresh.stop == 0
+        best = jnp.where(going, fresh.best, before.best)
+        best_loss = jnp.where(going, fresh.best_loss, before.best_loss)
+        state = self.stage.renew(fresh.state, before.state)
+        return Carry(fresh.theta, state, fresh.weights, best, best_loss, best_loss, fresh.stop)
 
     def _suited(self, weights: dict[str, Any], data: Data) -> dict[str, Any]:
         """The rule's states for new points in place of the old."""

@@ -78,8 +78,8 @@ class Stage(abc.ABC):
         """One step."""
 
     @abc.abstractmethod
-    def renew(self, target: Target, theta: Array, state: Any) -> Any:
-        """The state after the points were replaced: what was learned of the shape stays."""
+    def renew(self, fresh: Any, before: Any) -> Any:
+        """The state after the points were replaced: a fresh one that keeps what was learned of the shape."""
 
     @abc.abstractmethod
     def work(self, points: int, parameters: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -60,7 +61,7 @@ class MLP(JetNetwork):
         _check_layers(self)
 
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
-        return _layers(key, [inputs, *[self.width] * self.depth, outputs])
+        return _layers(key, (inputs, *[self.width] * self.depth, outputs))
 
     def __call__(
         self, parameters: Parameters, features: Float[Array, "points inputs"]
@@ -94,7 +95,7 @@ class ModifiedMLP(JetNetwork):
         keys = jax.random.split(key, 2)
         encoders = [_glorot(k, inputs, self.width) for k in jax.random.split(keys[0])]
         sizes = [inputs, *[self.width] * self.depth, outputs]
-        return {"encoders": encoders, "layers": _layers(keys[1], sizes)}
+        return {"encoders": encoders, "layers": _layers(keys[1], tuple(sizes))}
 
     def __call__(
         self, parameters: Parameters, features: Float[Array, "points inputs"]
@@ -131,7 +132,8 @@ def _check_layers(network: MLP | ModifiedMLP) -> None:
         raise unknown_name("activation", network.activation, ACTIVATIONS)
 
 
-def _layers(key: PRNGKeyArray, sizes: Sequence[int]) -> list[dict[str, Array]]:
+@partial(jax.jit, static_argnums=1)
+def _layers(key: PRNGKeyArray, sizes: tuple[int, ...]) -> list[dict[str, Array]]:
     keys = jax.random.split(key, len(sizes) - 1)
     return [_glorot(k, a, b) for k, a, b in zip(keys, sizes[:-1], sizes[1:], strict=True)]
 

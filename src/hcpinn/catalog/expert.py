@@ -1,0 +1,46 @@
+"""The expert method: network, points and stages chosen from the problem and the machine."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+
+from ..method import Method, Resampling
+from ..problem import Problem
+from ..timescale import growth_rate
+from ..training import Broyden
+from ..trial import MLP, Decay, Semigroup, has_waves
+from .parts import edges, embedding
+
+_STEEP = 15.0
+"""Growth of small waves over the duration, as a logarithm, from which a problem counts as hard."""
+
+
+def expert(problem: Problem) -> Method:
+    """The best known here: the linear part's lift, a growing horizon, second-order steps, new points."""
+    growth = growth_rate(problem) * problem.duration
+    steep = growth > _STEEP
+    if jax.default_backend() == "cpu":
+        network, points, steps = (MLP(24, 4), 4096, 150) if steep else (MLP(20, 3), 3072, 100)
+    else:
+        network, points, steps = MLP(32, 4), 16_384 if steep else 8192, 500
+    return Method(
+        name="expert",
+        lift=Semigroup() if has_waves(problem) else Decay(0.0),
+        embedding=embedding(problem, 6 if steep else 5),
+        network=network,
+        penalties=edges(problem, exact=True),
+        points=points,
+        resampling=Resampling(every=0, by="residual"),
+        horizons=(*_growing(growth), *[1.0] * 100),
+        early=True,
+        stages=(Broyden(steps=steps),),
+    )
+
+
+def _growing(growth: float) -> list[float]:
+    """Shares of the duration: first the time in which an error can grow e-fold, then 1.5 times more each."""
+    shares = [float(np.clip(1.0 / max(growth, 1e-300), 0.02, 0.5))]
+    while shares[-1] * 1.5 < 0.9:
+        shares.append(shares[-1] * 1.5)
+    return [round(share, 4) for share in shares]
