@@ -22,12 +22,14 @@ def expert(problem: Problem) -> Method:
     steep = growth > _STEEP
     if jax.default_backend() == "cpu":
         network, points, steps = (MLP(24, 4), 4096, 150) if steep else (MLP(20, 3), 3072, 100)
+        modes = 6 if steep else 5
     else:
-        network, points, steps = MLP(32, 4), 16_384 if steep else 8192, 500
+        network, points, steps = (MLP(40, 4), 8192, 300) if steep else (MLP(32, 4), 8192, 500)
+        modes = 8 if steep else 5
     return Method(
         name="expert",
         lift=Semigroup() if has_waves(problem) else Decay(0.0),
-        embedding=embedding(problem, 6 if steep else 5),
+        embedding=embedding(problem, modes),
         network=network,
         penalties=edges(problem, exact=True),
         points=points,

@@ -1,0 +1,122 @@
+"""How accurate the expert method is, and how fast: every problem of the catalogue, several seeds.
+
+    python benchmarks/expert.py run --accuracy 1e-6 --max-seconds 60 --out results/h200/expert
+    python benchmarks/expert.py table results/h200/expert
+
+Each problem leaves one file with the summaries of its runs; problems whose file is there are left
+out, so that a broken-off job can be started again. `--together` trains the seeds of a problem at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+
+from hcpinn import Run, Solution, find_method, find_problem, solve, solve_batch, solve_reference
+from hcpinn.catalog import ENTRIES
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True)
+    run = commands.add_parser("run", help="train")
+    run.set_defaults(do=train)
+    run.add_argument("--problems", nargs="*", default=list(ENTRIES))
+    run.add_argument("--seeds", type=int, default=5)
+    run.add_argument("--together", nargs="*", default=[], help="problems whose seeds train at once")
+    run.add_argument("--accuracy", type=float, default=1e-6, help="where training stops")
+    run.add_argument("--max-seconds", type=float, default=60.0, help="of each training")
+    run.add_argument("--out", type=Path, required=True)
+    table = commands.add_parser("table", help="show what was found, as Markdown")
+    table.set_defaults(do=show)
+    table.add_argument("folder", type=Path)
+    settings = parser.parse_args()
+    settings.do(settings)
+
+
+def train(settings: argparse.Namespace) -> None:
+    settings.out.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    for name in settings.problems:
+        path = settings.out / f"{name}.json"
+        if path.exists():
+            continue
+        problem = find_problem(name)
+        trusted = solve_reference(problem)
+        runs = [Run(problem, find_method("expert", problem), seed) for seed in range(settings.seeds)]
+        options = {
+            "accuracy": settings.accuracy,
+            "max_seconds": settings.max_seconds,
+            "reference": trusted,
+            "progress": False,
+        }
+        if name in settings.together:
+            solutions = solve_batch(runs, **options)
+        else:
+            solutions = [solve(r.problem, r.method, seed=r.seed, **options) for r in runs]
+        together = len(runs) if name in settings.together else 1
+        facts = [{**described(s), "trained_together": together} for s in solutions]
+        path.write_text(json.dumps(facts, indent=1) + "\n")
+        print(line(name, facts), f"({time.monotonic() - began:.0f} s so far)", flush=True)
+
+
+def described(solution: Solution) -> dict:
+    """The summary of a run, its size, and its errors half way and at the end."""
+    reference = solution.reference
+    assert reference is not None
+    middle = [len(reference.times) // 2, len(reference.times) - 1]
+    values = solution.on_grid(reference.times[middle], *reference.coordinates)
+    exact = solution.problem.real_parts({n: v[middle] for n, v in reference.values.items()})
+    at = {
+        f"{reference.times[m]:g}": {
+            n: float(np.linalg.norm(values[n][k] - v[k]) / np.linalg.norm(v[k])) for n, v in exact.items()
+        }
+        for k, m in enumerate(middle)
+    }
+    network = solution.method.network
+    return {
+        **solution.summary(),
+        "rel_l2_at": at,
+        "network": f"{network.depth}×{network.width}",  # type: ignore[attr-defined]
+        "points": solution.method.points,
+    }
+
+
+def line(name: str, facts: list[dict]) -> str:
+    """One row of the table: medians over seeds, and the worst."""
+    fields = list(facts[0]["rel_l2"])
+    middle = " / ".join(f"{statistics.median(f['rel_l2'][n] for f in facts):.1e}" for n in fields)
+    worst = " / ".join(f"{max(f['rel_l2'][n] for f in facts):.1e}" for n in fields)
+    steps = statistics.median(_count(f["steps"]) for f in facts)
+    seconds = statistics.median(f["wall_s"] for f in facts)
+    first = facts[0]
+    return (
+        f"| `{name}` | {middle} | {worst} | {seconds:.0f} | {steps:,.0f} | {first['network']} | "
+        f"{first['parameters_trained']:,} | {first['points']:,} | {first['trained_together']} |"
+    )
+
+
+def _count(steps: object) -> int:
+    return sum(steps.values()) if isinstance(steps, dict) else int(steps)  # type: ignore[arg-type]
+
+
+def show(settings: argparse.Namespace) -> None:
+    print(
+        "| problem | median error | worst | seconds | steps | network | parameters | points | together |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    )
+    for name in ENTRIES:
+        path = settings.folder / f"{name}.json"
+        if path.exists():
+            print(line(name, json.loads(path.read_text())))
+
+
+if __name__ == "__main__":
+    main()
