@@ -72,8 +72,9 @@ def described(solution: Solution) -> dict:
     reference = solution.reference
     assert reference is not None
     middle = [len(reference.times) // 2, len(reference.times) - 1]
-    values = solution.on_grid(reference.times[middle], *reference.coordinates)
-    exact = solution.problem.real_parts({n: v[middle] for n, v in reference.values.items()})
+    problem = solution.problem
+    values = problem.real_parts(solution.on_grid(reference.times[middle], *reference.coordinates))
+    exact = problem.real_parts({n: v[middle] for n, v in reference.values.items()})
     at = {
         f"{reference.times[m]:g}": {
             n: float(np.linalg.norm(values[n][k] - v[k]) / np.linalg.norm(v[k])) for n, v in exact.items()
