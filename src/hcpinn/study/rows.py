@@ -98,12 +98,6 @@ class Row:
         return None if found is None or not published else found.mean / published
 
     @cached_property
-    def error(self) -> float | None:
-        """The relative L2 error, of several fields the largest, averaged over the seeds."""
-        found = self.found("rel_l2")
-        return None if found is None else found.mean
-
-    @cached_property
     def published_error(self) -> float | None:
         """The published relative L2 error, of several fields the largest."""
         known = [value for name, value in self.published.items() if name.startswith("rel_l2")]
@@ -151,7 +145,7 @@ def device_seconds(record: Record) -> float:
 
 def measured(record: Record, measure: str) -> float | None:
     """A figure of a record by the name of the published one; None if it has none, or none that is finite."""
-    match = re.fullmatch(r"(rel_l[12])(?:_(\w+))?(?: at t=(\S+))?", measure)
+    match = re.fullmatch(r"(rel_l[12])(?:_(\w+))?(?: at (t=\S+))?", measure)
     if match is None:
         return None
     norm, part, time = match.groups()

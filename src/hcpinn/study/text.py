@@ -34,7 +34,8 @@ def to_markdown(columns: Sequence[Column]) -> str:
         ["---:" if column.numeric else "---" for column in shown],
         *([cell.text for cell in cells] for cells in _rows(shown)),
     ]
-    return "\n".join(f"| {' | '.join(text.replace('|', r'\|') for text in line)} |" for line in lines) + "\n"
+    safe = [[text.replace("|", "\\|") for text in line] for line in lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in safe)
 
 
 def to_csv(columns: Sequence[Column]) -> str:
