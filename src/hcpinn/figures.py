@@ -203,9 +203,7 @@ def animation(solution: Solution, frames: int) -> bytes:
 def gallery_figure(pictures: Sequence[tuple[str, Problem, Reference]]) -> Figure:
     """One panel per problem: its first component over (t, x), or at the end of the horizon over (x, y)."""
     columns = 3
-    figure, axes = subplots(
-        -(-len(pictures) // columns), columns, (12.3, 2.9 * -(-len(pictures) // columns))
-    )
+    figure, axes = subplots(-(-len(pictures) // columns), columns, (12.3, 2.9 * -(-len(pictures) // columns)))
     for axis in axes.flat[len(pictures) :]:
         axis.remove()
     for axis, (title, problem, reference) in zip(axes.flat, pictures, strict=False):

@@ -36,7 +36,9 @@ def _name(switches: frozenset[str]) -> str:
     return "+".join(s for s in SWITCHES if s in switches) or "baseline"
 
 
-def _gain(errors: Evidence, switch: str, *, given: frozenset[str] = frozenset(), only: tuple[str, ...] = ()) -> list[Case]:
+def _gain(
+    errors: Evidence, switch: str, *, given: frozenset[str] = frozenset(), only: tuple[str, ...] = ()
+) -> list[Case]:
     """Every pair of rows that differ in this switch alone: whether the one that has it is better."""
     return [
         lower(errors, problem, _name(on), _name(on - {switch}), **parameters)
@@ -72,7 +74,7 @@ def _worst_without_initial_data(errors: Evidence) -> list[Case]:
         for on in sorted(rows, key=_name):
             hard = on & {"ic1", "ic2"}
             without = {switch: on - {switch} for switch in on}
-            if not hard or len(on) < 2 or not all(rest in rows for rest in without.values()):
+            if not hard or "pbc" not in on or not all(rest in rows for rest in without.values()):
                 continue
             found = {s: errors(problem, _name(rest), **parameters) for s, rest in without.items()}
             where = f"{problem}: {_name(on)}"
@@ -129,7 +131,9 @@ def _baseline_fails(errors: Evidence) -> list[Case]:
     return [above(errors, problem, "baseline", 0.05, **parameters) for problem, parameters, _ in _ablations()]
 
 
-def _decay(errors: Evidence, problem: str, better: str, worse: str, *, given: frozenset[str] = frozenset()) -> list[Case]:
+def _decay(
+    errors: Evidence, problem: str, better: str, worse: str, *, given: frozenset[str] = frozenset()
+) -> list[Case]:
     """Rows that differ in the decay rate alone."""
     (rows,) = [rows for name, _, rows in _ablations() if name == problem]
     return [
@@ -176,7 +180,9 @@ def _v_is_harder(errors: Evidence) -> list[Case]:
             cases.append(Case(f"gray-scott: {name}, u against v", None))
             continue
         sign = "<" if pair[0] < pair[1] else "≥"
-        cases.append(Case(f"gray-scott: {name}, u {number(pair[0])} {sign} v {number(pair[1])}", pair[0] < pair[1]))
+        cases.append(
+            Case(f"gray-scott: {name}, u {number(pair[0])} {sign} v {number(pair[1])}", pair[0] < pair[1])
+        )
     return cases
 
 
@@ -187,7 +193,9 @@ def _schrodinger_needs_both(errors: Evidence) -> list[Case]:
 
 def _advection_ahead(errors: Evidence) -> list[Case]:
     return [
-        lower(errors, "advection", "paper", rival, c=speed) for speed in _SPEEDS for rival in ("cinn", "baseline")
+        lower(errors, "advection", "paper", rival, c=speed)
+        for speed in _SPEEDS
+        for rival in ("cinn", "baseline")
     ]
 
 
@@ -214,7 +222,9 @@ def _slow_advection_easy(errors: Evidence) -> list[Case]:
 
 
 def _ahead_at_equal_budget(errors: Evidence) -> list[Case]:
-    return [lower(errors, problem, "paper", rival) for problem in _SCALAR for rival in ("causal-50k", "rba-50k")]
+    return [
+        lower(errors, problem, "paper", rival) for problem in _SCALAR for rival in ("causal-50k", "rba-50k")
+    ]
 
 
 def _attention_wins_in_the_end(errors: Evidence) -> list[Case]:
@@ -238,7 +248,9 @@ def _short_budget_hurts_rivals(errors: Evidence) -> list[Case]:
             cases.append(Case(f"{problem}: {rival} at 300,000 and at 50,000 steps", None))
             continue
         sign = "<" if long < short else "≥"
-        cases.append(Case(f"{problem}: {rival} {number(long)} {sign} {rival}-50k {number(short)}", long < short))
+        cases.append(
+            Case(f"{problem}: {rival} {number(long)} {sign} {rival}-50k {number(short)}", long < short)
+        )
     return cases
 
 

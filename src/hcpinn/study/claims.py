@@ -199,9 +199,9 @@ def below(errors: Evidence, problem: str, method: str, limit: float, **parameter
     found = errors(problem, method, **parameters)
     where = _where(problem, parameters)
     if found is None:
-        return Case(f"{where}: {method} at most {number(limit)}", None)
+        return Case(f"{where}: {method} at most {limit:g}", None)
     sign = "≤" if found <= limit else ">"
-    return Case(f"{where}: {method} {number(found)} {sign} {number(limit)}", found <= limit)
+    return Case(f"{where}: {method} {number(found)} {sign} {limit:g}", found <= limit)
 
 
 def above(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> Case:
@@ -209,9 +209,9 @@ def above(errors: Evidence, problem: str, method: str, limit: float, **parameter
     found = errors(problem, method, **parameters)
     where = _where(problem, parameters)
     if found is None:
-        return Case(f"{where}: {method} above {number(limit)}", None)
+        return Case(f"{where}: {method} above {limit:g}", None)
     sign = ">" if found > limit else "≤"
-    return Case(f"{where}: {method} {number(found)} {sign} {number(limit)}", found > limit)
+    return Case(f"{where}: {method} {number(found)} {sign} {limit:g}", found > limit)
 
 
 def reproduced(errors: Evidence, problem: str, method: str, measure: str, factor: float = 2.0) -> Case:
@@ -223,7 +223,8 @@ def reproduced(errors: Evidence, problem: str, method: str, measure: str, factor
     holds = found <= factor * row.published[measure]
     sign = "≤" if holds else ">"
     return Case(
-        f"{problem}: {MEASURES[measure]} {number(found)} {sign} {factor:g} × {number(row.published[measure])}", holds
+        f"{problem}: {MEASURES[measure]} {number(found)} {sign} {factor:g} × {number(row.published[measure])}",
+        holds,
     )
 
 

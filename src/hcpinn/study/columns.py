@@ -63,7 +63,9 @@ def columns_of(rows: Sequence[Row], measures: Sequence[str]) -> tuple[Column, ..
 
 def _measured(label: str, rows: Sequence[Row], measure: str) -> list[Column]:
     found = [row.found(measure) for row in rows]
-    ours = Column(f"{label} ours", tuple(_mean(spread, row) for spread, row in zip(found, rows, strict=True)), "figure")
+    ours = Column(
+        f"{label} ours", tuple(_mean(spread, row) for spread, row in zip(found, rows, strict=True)), "figure"
+    )
     columns = [ours]
     if any(measure in row.published for row in rows):
         published = tuple(_figure(row.published.get(measure), number) for row in rows)
@@ -95,7 +97,9 @@ def _mean(spread: Spread | None, row: Row) -> Cell:
         return Cell("failed" if row.failed else ("no figure" if row.done else "–"))
     if len(spread.values) == 1:
         return Cell(number(spread.mean), spread.mean)
-    return Cell(number(spread.mean), spread.mean, f"median {number(spread.median)} of {len(spread.values)} seeds")
+    return Cell(
+        number(spread.mean), spread.mean, f"median {number(spread.median)} of {len(spread.values)} seeds"
+    )
 
 
 def _range(spread: Spread | None) -> Cell:
@@ -107,7 +111,7 @@ def _range(spread: Spread | None) -> Cell:
 def number(value: float) -> str:
     """A figure in three digits: 8.29e-4, 0.403, 12.4."""
     if value == 0 or 0.1 <= abs(value) < 1000:
-        return f"{value:.3g}"
+        return f"{value:#.3g}".rstrip(".")
     mantissa, _, exponent = f"{value:.2e}".partition("e")
     return f"{mantissa}e{int(exponent)}"
 

@@ -12,7 +12,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..method import Method, to_dict
+from ..errors import HcpinnError
+from ..method import Method, from_dict, to_dict
 from .record import Record
 
 Settings = Mapping[str, Any]
@@ -27,8 +28,12 @@ def settings_of(method: Method) -> Settings:
 
 
 def recorded_settings(record: Record) -> Settings:
-    """The settings a record was trained with."""
-    return json.loads(record.method_text)
+    """The settings a record was trained with, those included that its version of hcpinn did not know yet."""
+    written = json.loads(record.method_text)
+    try:
+        return settings_of(from_dict(written))
+    except HcpinnError:  # a method with parts of one's own is told by its text alone
+        return written
 
 
 def same_scheme(found: Settings, wanted: Settings) -> bool:

@@ -104,7 +104,9 @@ def _published_table(name: str, rows: tuple[Row, ...]) -> Table:
         return Table(name, _TITLES[name], _ABOUT[name], rows)
     entry = ENTRIES[rows[0].problem]
     speed = f", c = {rows[0].parameters['c']:g}" if rows[0].parameters else ""
-    return Table(name, f"Ablation: {entry.title}{speed}", f"{entry.equation}{speed}: {entry.stiffness}.", rows)
+    return Table(
+        name, f"Ablation: {entry.title}{speed}", f"{entry.equation}{speed}: {entry.stiffness}.", rows
+    )
 
 
 class _Pool:
@@ -172,7 +174,9 @@ class _Pool:
 
     def experts(self) -> list[Table]:
         """The method of this library beside the best figures published, problem by problem."""
-        published = {row.problem: row for row in published_rows() if row.method == "paper" and not row.parameters}
+        published = {
+            row.problem: row for row in published_rows() if row.method == "paper" and not row.parameters
+        }
         published["advection"] = next(
             row for row in published_rows() if row.method == "paper" and row.parameters == {"c": 60.0}
         )
@@ -202,7 +206,9 @@ class _Pool:
         for record, _ in self._records:
             if record.key not in self._taken:
                 parameters = ", ".join(f"{k} = {v:g}" for k, v in record.parameters.items())
-                groups.setdefault((record.problem, record.method, parameters, record.method_text), []).append(record)
+                groups.setdefault((record.problem, record.method, parameters, record.method_text), []).append(
+                    record
+                )
         if not groups:
             return []
         rows = tuple(
