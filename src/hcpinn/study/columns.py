@@ -119,7 +119,7 @@ def number(value: float) -> str:
 def ratio(value: float) -> str:
     """A ratio in two digits: 1.8, 0.028, 2.3e-4."""
     if 0.001 <= value < 1000:
-        return f"{value:.2g}" if value < 100 else f"{value:.0f}"
+        return f"{value:#.2g}".rstrip(".") if value < 100 else f"{value:.0f}"
     mantissa, _, exponent = f"{value:.1e}".partition("e")
     return f"{mantissa}e{int(exponent)}"
 

@@ -121,11 +121,12 @@ def _packed(text: str) -> str:
 def claim(entry: Claim, found: Finding, published: Finding) -> str:
     """A claim with its finding, and the comparisons folded in."""
     total, failing = len(found.cases), found.decided - found.holding
-    bar = "".join(
+    parts = "".join(
         f'<i class="{name}" style="width:{100 * count / total:.1f}%"></i>'
         for name, count in (("yes", found.holding), ("no", failing))
         if count
     )
+    bar = f'<div class="bar" aria-hidden="true">{parts}</div>' if parts else ""
     if found.decided:
         said = f"<b>{found.holding} of {found.decided}</b> comparisons hold"
         said += "" if found.complete else f"; {total - found.decided} more are not yet run"
@@ -146,10 +147,10 @@ def claim(entry: Claim, found: Finding, published: Finding) -> str:
     )
     badge = found.status.value + (" so far" if found.decided and not found.complete else "")
     return (
-        f'<article class="card claim" data-status="{anchor(found.status.value)}" id="claim-{entry.name}"><header>'
-        f'<h3>{escape(entry.title)}</h3><span class="badge {anchor(found.status.value)}">{badge}</span></header>'
+        f'<article class="card claim" data-status="{anchor(found.status.value)}" id="claim-{entry.name}">'
+        f'<span class="badge {anchor(found.status.value)}">{badge}</span><h3>{escape(entry.title)}</h3>'
         f"<p>{escape(entry.statement)}</p>"
-        f'<div class="bar" aria-hidden="true">{bar}</div><p class="found">{said}.{theirs}</p>'
+        f'{bar}<p class="found">{said}.{theirs}</p>'
         f"<details><summary>Comparisons</summary><p class=found>Criterion: {escape(entry.criterion)}</p>"
         f'<ul class="cases">{cases}</ul></details></article>'
     )

@@ -23,7 +23,7 @@ from .figures import (
 )
 from .picture import to_svg
 from .record import Record
-from .rows import Row, measured
+from .rows import MEASURES, Row, measured
 from .store import Store
 from .tables import Table
 
@@ -90,22 +90,17 @@ class Gallery:
         if not table.run:
             return []
         pictures = []
-        for measure in (
-            table.measures if table.measures[0] not in ("rel_l2", "rel_l1") else table.measures[:1]
-        ):
-            if (
-                any(row.found(measure) for row in table.rows)
-                and not table.name.startswith("modes")
-                and len(table.rows) > 1
-            ):
-                pictures.append(
-                    _drawn(
-                        f"{table.name} {measure}",
-                        f"{table.title}: {'published and ours' if any(row.published for row in table.rows) else 'errors'}",
-                        _said(table.rows, measure),
-                        lambda measure=measure: comparison_figure(table.rows, measure),
-                    )
+        if len(table.rows) > 1 and not table.name.startswith("modes"):
+            pictures += [
+                _drawn(
+                    f"{table.name} {measure}",
+                    f"{table.title}: relative {MEASURES[measure]} errors",
+                    _said(table.rows, measure),
+                    lambda measure=measure: comparison_figure(table.rows, measure),
                 )
+                for measure in table.measures
+                if any(row.found(measure) for row in table.rows)
+            ]
         if table.name.startswith("modes"):
             pictures.append(self._modes(table))
         if any(has_history(record) for row in table.rows for record in row.done):

@@ -59,7 +59,7 @@ def page(store: Store, *, figures: bool = True) -> str:
     shown = [(table, [elements.figure(p) for p in gallery.of(table)] if figures else []) for table in tables]
     theory = theory_parts(store.folder / "theory")
     body = [
-        section("overview", "At a glance", _glance(tables), pictures(overview)),
+        section("overview", "At a glance", f'<div class="beside">{_glance(tables)}{"".join(overview)}</div>'),
         section("claims", "What the study claims, and what was found", _claims(findings)),
         *(_table_section(table, drawn) for table, drawn in shown),
         section("theory", "Theory", theory or _LATER_THEORY),
@@ -67,7 +67,7 @@ def page(store: Store, *, figures: bool = True) -> str:
         section("reading", "How to read this page", _READING),
     ]
     inner = [
-        (anchor(table.name), table.title.removeprefix("Ablation: "), _progress(table)) for table in tables
+        (anchor(table.name), _short(table.title), _progress(table)) for table in tables
     ]
     contents = elements.contents(
         [
@@ -145,7 +145,7 @@ def _notes(records: Sequence[Record], tables: Sequence[Table]) -> str:
 
 
 def _glance(tables: Sequence[Table]) -> str:
-    """For each problem the study's best settings: published and found, in a sentence each."""
+    """For each table the row with the lowest error: found and published."""
     items = []
     for table in tables:
         rows = [row for row in table.rows if row.published and row.found("rel_l2")]
@@ -153,14 +153,11 @@ def _glance(tables: Sequence[Table]) -> str:
             continue
         best = min(rows, key=lambda row: row.found("rel_l2").mean)  # type: ignore[union-attr]
         ours = best.found("rel_l2")
+        mean = ours.mean if ours else 0.0
         items.append(
-            (
-                table.title,
-                f"{len(rows)} of {len(table.rows)} rows run; best `{best.method}` with {number(ours.mean if ours else 0)}"
-                f" (published {number(best.published_error or 0)})",
-            )
+            (_short(table.title), f"`{best.method}` {number(mean)} (published {number(best.published_error or 0)})")
         )
-    return f'<div class="facts">{facts("Best rows", items)}</div>' if items else ""
+    return facts("Lowest error of each table", items) if items else ""
 
 
 def _claims(findings: Sequence[tuple]) -> str:
@@ -190,9 +187,16 @@ def _table_section(table: Table, drawn: Sequence[str]) -> str:
     return section(anchor(table.name), table.title, about, elements.table(table), pictures(drawn))
 
 
+def _short(title: str) -> str:
+    """A title for the narrow list of contents."""
+    for long, short in (("Ablation: ", ""), ("Number of Fourier modes: ", "Modes: "), ("Comparison with causal training and attention", "Comparison")):
+        title = title.replace(long, short)
+    return title
+
+
 def _progress(table: Table) -> str:
     run = sum(bool(row.records) for row in table.rows)
-    return "not yet run" if not run else (f"{run}" if run == len(table.rows) else f"{run}/{len(table.rows)}")
+    return f"{run}/{len(table.rows)}" if table.rows else "–"
 
 
 def _provenance(records: Sequence[Record], source: Origin, unopened: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ from .matching import (
 )
 from .record import Record
 from .rows import MEASURES, Row
-from .text import to_csv, to_latex, to_markdown
+from .formats import to_csv, to_latex, to_markdown
 
 
 @dataclass(frozen=True)
