@@ -96,9 +96,10 @@ def solve_batch(
         plan = TrainingPlan(runs, accuracy=accuracy)
         checkpoint = _checkpoint(plan, out, checkpoint_every, resume)
         references = plan.references = _references(runs, reference)
+        shown = Progress(visible=progress) if progress is None or isinstance(progress, bool) else progress
         outcomes = train(
             plan,
-            progress=progress if isinstance(progress, Progress) else Progress(visible=progress),
+            progress=shown,
             checkpoint=checkpoint,
             resume=resume,
             max_seconds=max_seconds,
