@@ -24,8 +24,8 @@ def report(
 ) -> None:
     """Show what came out of a study as one page that needs no network.
 
-    The page has every table beside the published one, the figures, each claim of the study with what was found,
-    and where the results come from. What was not run is shown as such.
+    The page has every table beside the published one, the figures, each claim of the study with what was
+    found, and where the results come from. What was not run is shown as such.
 
     Examples:
 

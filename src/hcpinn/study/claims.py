@@ -223,7 +223,8 @@ def reproduced(errors: Evidence, problem: str, method: str, measure: str, factor
     holds = found <= factor * row.published[measure]
     sign = "≤" if holds else ">"
     return Case(
-        f"{problem}: {MEASURES[measure]} {number(found)} {sign} {factor:g} × {number(row.published[measure])}",
+        f"{problem}: {MEASURES[measure]} {number(found)} {sign} {factor:g} × "
+        f"{number(row.published[measure])}",
         holds,
     )
 

@@ -42,7 +42,8 @@ def columns_of(rows: Sequence[Row], measures: Sequence[str]) -> tuple[Column, ..
     columns = []
     if len({row.problem for row in rows}) > 1:
         columns.append(_text("problem", rows, lambda row: row.problem))
-    columns.append(_text("method", rows, lambda row: row.method))
+    if not any(row.modes is not None for row in rows):
+        columns.append(_text("method", rows, lambda row: row.method))
     for name in sorted({name for row in rows for name in row.parameters}):
         values = [row.parameters.get(name) for row in rows]
         if len(set(values)) > 1:

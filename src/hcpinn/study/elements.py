@@ -58,9 +58,10 @@ def table(found: Table) -> str:
         _line(columns, [column.cells[number] for column in columns], row)
         for number, row in enumerate(found.rows)
     )
+    title = escape(found.title)
     return (
         f'<div class="table">{_tools(found)}<div class="scroll" tabindex="0" role="region" '
-        f'aria-label="{escape(found.title)}, table"><table class="rows"><caption>{escape(found.title)}</caption>'
+        f'aria-label="{title}, table"><table class="rows"><caption>{title}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div></div>"
     )
 
@@ -142,7 +143,8 @@ def claim(entry: Claim, found: Finding, published: Finding) -> str:
     marks = {True: "yes", False: "no", None: "open"}
     words = {True: "holds: ", False: "does not hold: ", None: "not run: "}
     cases = "".join(
-        f'<li class="{marks[case.holds]}"><span class="unseen">{words[case.holds]}</span>{escape(case.text)}</li>'
+        f'<li class="{marks[case.holds]}"><span class="unseen">{words[case.holds]}</span>'
+        f"{escape(case.text)}</li>"
         for case in found.cases
     )
     badge = found.status.value + (" so far" if found.decided and not found.complete else "")
@@ -161,7 +163,8 @@ def chips(counts: Mapping[Status, int]) -> str:
     total = sum(counts.values())
     buttons = [f'<button type="button" value="" aria-pressed="true">all {total}</button>']
     buttons += [
-        f'<button type="button" value="{anchor(status.value)}" aria-pressed="false">{status.value} {counts[status]}</button>'
+        f'<button type="button" value="{anchor(status.value)}" aria-pressed="false">'
+        f"{status.value} {counts[status]}</button>"
         for status in Status
         if counts.get(status)
     ]
@@ -202,7 +205,8 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
 
 def section(name: str, title: str, *inner: str) -> str:
     """A part of the page that the contents can point to."""
-    return f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{escape(title)}</h2>{"".join(inner)}</section>'
+    head = f'<h2 id="{name}-title">{escape(title)}</h2>'
+    return f'<section id="{name}" aria-labelledby="{name}-title">{head}{"".join(inner)}</section>'
 
 
 def _is_wide(svg: str) -> bool:

@@ -62,7 +62,7 @@ def _varies(name: str, rows: Sequence[Row]) -> bool:
 
 
 def losses_figure(rows: Sequence[Row]) -> Figure:
-    """The loss over the steps, a line per row (its first seed); dashed where the initial data are penalised."""
+    """The loss over the steps, a line per row, of its first seed; dashed where initial data are penalised."""
     figure, axes = subplots(1, 1, (8.6, 4.0))
     axis = axes[0][0]
     soft, hard = itertools.cycle(_SOFT), itertools.cycle(_HARD)
@@ -95,7 +95,7 @@ def has_history(record: Record) -> bool:
 
 
 def modes_figure(cases: Mapping[str, Sequence[Row]]) -> Figure:
-    """The error against the number of Fourier modes, a line per problem; a band from the best to the worst seed."""
+    """The error against the number of Fourier modes, a line per problem; a band over the seeds."""
     figure, axes = subplots(1, 1, (6.8, 3.8))
     axis = axes[0][0]
     for (title, rows), color in zip(cases.items(), itertools.cycle(COLORS), strict=False):

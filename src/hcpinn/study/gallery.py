@@ -61,8 +61,8 @@ class Gallery:
                 _drawn(
                     "published-and-found",
                     "Every row that was run: published error and ours",
-                    f"Scatter plot on logarithmic axes of {len(both)} rows; points below the diagonal have a lower "
-                    "error than published.",
+                    f"Scatter plot on logarithmic axes of {len(both)} rows; points below the diagonal have a "
+                    "lower error than published.",
                     lambda: scatter_figure(both),
                 )
             )
@@ -101,7 +101,7 @@ class Gallery:
                 for measure in table.measures
                 if any(row.found(measure) for row in table.rows)
             ]
-        if table.name.startswith("modes"):
+        if table.name.startswith("modes") and sum(bool(row.done) for row in table.rows) > 1:
             pictures.append(self._modes(table))
         if any(has_history(record) for row in table.rows for record in row.done):
             pictures.append(

@@ -75,15 +75,6 @@ def deviations(found: Settings, wanted: Settings) -> tuple[str, ...]:
     return tuple(phrases)
 
 
-def without_modes(settings: Settings) -> tuple[Settings, int | None]:
-    """Settings with the number of Fourier modes taken out, and that number."""
-    embedding = settings.get("embedding") or {}
-    if embedding.get("kind") != "Fourier":
-        return settings, None
-    rest = {name: value for name, value in embedding.items() if name != "modes"}
-    return {**settings, "embedding": rest}, embedding.get("modes")
-
-
 def _kind(part: Any) -> Any:
     return part.get("kind") if isinstance(part, Mapping) else part
 

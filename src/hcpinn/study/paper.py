@@ -95,7 +95,7 @@ def expert() -> Study:
         "hcpinn's own best method on every problem",
         tuple(Run(problem, find_method("expert", problem)) for problem in problems),
         labels=tuple(problem.name for problem in problems),
-        published=tuple(_best(problem) for problem in problems),
+        published=tuple(best_row(problem) for problem in problems),
         accuracy=EXPERT_ACCURACY,
     )
     return _single(section, "expert")
@@ -170,7 +170,7 @@ def _declared(name: str, parameters: tuple[tuple[str, float], ...]) -> Problem:
     return problem.with_parameters(**changed) if changed else problem
 
 
-def _best(problem: Problem) -> PublishedRow | None:
+def best_row(problem: Problem) -> PublishedRow | None:
     """The published row with the smallest error for a problem as the catalogue has it."""
     rows = [
         row

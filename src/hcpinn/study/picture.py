@@ -24,7 +24,7 @@ NAMED = {"blue": BLUE, "orange": ORANGE, "grey": GREY}
 
 
 def to_svg(figure: Figure, name: str) -> str:
-    """The figure as an `<svg>` element for a page, and the figure closed. `name` keeps its ids apart from others."""
+    """The figure as an `<svg>` element; the figure is closed. `name` keeps its ids apart from others."""
     import matplotlib
     import matplotlib.pyplot as plt
 
@@ -52,15 +52,11 @@ def small_png(content: bytes) -> bytes:
     from PIL import Image
 
     with Image.open(io.BytesIO(content)) as image:
-        opaque = image.mode == "P" or "A" not in image.getbands() or image.getextrema()[-1][0] == 255
-        if opaque:
-            reduced = image.convert("RGB").quantize(
-                256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
-            )
+        full = image.convert("RGBA")
+        if full.getchannel("A").getextrema() == (255, 255):
+            reduced = full.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
         else:
-            reduced = image.convert("RGBA").quantize(
-                256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
-            )
+            reduced = full.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
         stream = io.BytesIO()
         reduced.save(stream, format="PNG", optimize=True)
     return min(stream.getvalue(), content, key=len)
@@ -72,7 +68,7 @@ def _smaller(match: re.Match[str]) -> str:
 
 
 def _own_ids(text: str, name: str) -> str:
-    """Drop the ids that nothing refers to; the others get the figure's name, since a page has each only once."""
+    """Drop the ids that nothing refers to; the others get the figure's name, so that a page has each once."""
     used = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', text))
     wanted = {a or b for a, b in used}
     prefix = re.sub(r"\W+", "-", name)
@@ -86,7 +82,7 @@ def _own_ids(text: str, name: str) -> str:
 
 
 def _page_colours(text: str) -> str:
-    """Black becomes the colour of the page's text, the colours of lines those of the page; letters are its own."""
+    """Text, lines and letters in the colours and the fonts of the page."""
     text = re.sub(r"#000000\b", "currentColor", text)
     for name, colour in NAMED.items():
         text = text.replace(colour, f"var(--{name}, {colour})")

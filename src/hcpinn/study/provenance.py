@@ -66,10 +66,9 @@ def listed(counts: Counter[str]) -> str:
 
 def duration(seconds: float) -> str:
     """A time in the unit that suits it: 47 s, 12.3 min, 5.4 h."""
-    for limit, size, unit in ((90, 1, "s"), (5400, 60, "min"), (float("inf"), 3600, "h")):
-        if seconds < limit:
-            break
-    return f"{seconds:.0f} s" if size == 1 else f"{seconds / size:.1f} {unit}"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def together(records: Iterable[Record]) -> str:

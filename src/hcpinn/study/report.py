@@ -66,9 +66,7 @@ def page(store: Store, *, figures: bool = True) -> str:
         section("provenance", "Provenance", _provenance(records, source, gallery.problems)),
         section("reading", "How to read this page", _READING),
     ]
-    inner = [
-        (anchor(table.name), _short(table.title), _progress(table)) for table in tables
-    ]
+    inner = [(anchor(table.name), _short(table.title), _progress(table)) for table in tables]
     contents = elements.contents(
         [
             ("overview", "At a glance", "", ()),
@@ -82,13 +80,14 @@ def page(store: Store, *, figures: bool = True) -> str:
     return Template(files("hcpinn.study").joinpath("page.html").read_text("utf-8")).substitute(
         version=__version__,
         title="Stiff PDEs with exact initial data",
-        lead="The study of Hao, Liu, Braga-Neto, Wang and Zhong, <i>Stability in Training PINNs for Stiff PDEs</i>, "
-        "trained again with hcpinn: every published figure beside ours, every claim beside what was found.",
+        lead="The study of Hao, Liu, Braga-Neto, Wang and Zhong, <i>Stability in Training PINNs for Stiff "
+        "PDEs</i>, trained again with hcpinn: every published figure beside ours, every claim beside what "
+        "was found.",
         tiles=elements.tiles(_tiles(records, tables, [found for _, found, _ in findings], source)),
         notes=_notes(records, tables),
         contents=contents,
         body="\n".join(body),
-        footer=f"Written by hcpinn {__version__}. Runs ended: {source.dates}. This page is one file and loads nothing from elsewhere.",
+        footer=f"Written by hcpinn {__version__}. This page is one file and loads nothing from elsewhere.",
     )
 
 
@@ -132,14 +131,14 @@ def _notes(records: Sequence[Record], tables: Sequence[Table]) -> str:
     notes = []
     if any(row.deviations for row in _published(tables)):
         notes.append(
-            "Some runs were trained with other settings than the study's, such as fewer steps. Their rows say so in a "
-            "note, and their errors are no reproduction of the published ones."
+            "Some runs were trained with other settings than the study's, such as fewer steps. Their rows say "
+            "so in a note, and their errors are no reproduction of the published ones."
         )
     seeds = {record.seed for record in records}
     if len(seeds) == 1:
         notes.append(
-            f"Every run has seed {seeds.pop()}: a single sample. Rows with large errors depend on chance most, and a "
-            "finding that rests on a small difference may turn with another seed."
+            f"Every run has seed {seeds.pop()}: a single sample. Rows with large errors depend on chance "
+            "most, and a finding that rests on a small difference may turn with another seed."
         )
     return "".join(f'<p class="note">{note}</p>' for note in notes)
 
@@ -155,7 +154,10 @@ def _glance(tables: Sequence[Table]) -> str:
         ours = best.found("rel_l2")
         mean = ours.mean if ours else 0.0
         items.append(
-            (_short(table.title), f"`{best.method}` {number(mean)} (published {number(best.published_error or 0)})")
+            (
+                _short(table.title),
+                f"`{best.method}` {number(mean)} (published {number(best.published_error or 0)})",
+            )
         )
     return facts("Lowest error of each table", items) if items else ""
 
@@ -170,9 +172,9 @@ def _claims(findings: Sequence[tuple]) -> str:
         for topic, cards in topics.items()
     )
     about = (
-        '<p class="about">Each claim is broken down into comparisons of relative L2 errors (of several fields, the '
-        "largest; over seeds, the mean). An error counts as lower if it is lower by a tenth or more. The same "
-        "comparisons are put to the published figures.</p>"
+        '<p class="about">Each claim is broken down into comparisons of relative L2 errors (of several '
+        "fields, the largest; over seeds, the mean). An error counts as lower if it is lower by a tenth or more. The "
+        "same comparisons are put to the published figures.</p>"
     )
     return f'{about}{elements.chips(counts)}<div class="topics">{parts}</div>'
 
@@ -182,14 +184,15 @@ def _table_section(table: Table, drawn: Sequence[str]) -> str:
     if not table.rows:
         return section(anchor(table.name), table.title, about, '<p class="about">Not yet run.</p>')
     if not table.run:
-        body = f'<details class="later"><summary>Not yet run. Published figures</summary>{elements.table(table)}</details>'
+        shown = elements.table(table)
+        body = f'<details class="later"><summary>Not yet run. Published figures</summary>{shown}</details>'
         return section(anchor(table.name), table.title, about, body)
     return section(anchor(table.name), table.title, about, elements.table(table), pictures(drawn))
 
 
 def _short(title: str) -> str:
     """A title for the narrow list of contents."""
-    for long, short in (("Ablation: ", ""), ("Number of Fourier modes: ", "Modes: "), ("Comparison with causal training and attention", "Comparison")):
+    for long, short in (("Ablation: ", ""), ("Number of Fourier modes: ", "Modes: ")):
         title = title.replace(long, short)
     return title
 
@@ -236,7 +239,7 @@ _READING = (
             ("`pbc`", "the periodic embedding; without it a penalty on the values at both ends"),
             (
                 "`ic1`, `ic2`",
-                "the lift e^(−t) u₀, or e^(−0.1 t) u₀: exact initial data; without either a penalty",
+                "exact initial data by a lift that decays with C = 1, or C = 0.1; without either a penalty",
             ),
             ("`sa`", "self-adaptive weights"),
             ("`mb`", "mini-batches, 5 of 3,280 points"),
@@ -250,11 +253,12 @@ _READING = (
             ("L2, L1", "relative errors over all times and positions, against a classical reference"),
             (
                 "ours",
-                "the mean over the seeds, since the study averages too; hold the pointer on it for the median",
+                "the mean over the seeds, since the study averages too; point at it for the median",
             ),
             (
                 "min–max",
-                "the smallest and the largest over the seeds: errors lie decades apart, where a standard deviation says little",
+                "the smallest and the largest over the seeds: errors lie decades apart, where a standard "
+                "deviation says little",
             ),
             ("ours / published", "▼ less than half the published figure, ▲ more than twice, ≈ in between"),
             ("verdict", "converged: error at most 1e-2, by an independent check"),

@@ -12,21 +12,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..catalog import ENTRIES, find_problem, published_rows
-from ..catalog.published import PublishedRow
+from ..catalog import ENTRIES, PublishedRow
+from ..planning import Run
 from .columns import Column, columns_of
-from .matching import (
-    Settings,
-    deviations,
-    recorded_settings,
-    same_parameters,
-    same_scheme,
-    settings_of,
-    without_modes,
+from .declaration import Section
+from .formats import to_csv, to_latex, to_markdown
+from .matching import deviations, recorded_settings, same_parameters, same_scheme, settings_of
+from .paper import (
+    ablations,
+    advection_by_speed,
+    best_row,
+    comparison,
+    dirichlet,
+    modes,
+    originals,
+    two_dimensions,
 )
 from .record import Record
 from .rows import MEASURES, Row
-from .formats import to_csv, to_latex, to_markdown
 
 
 @dataclass(frozen=True)
@@ -68,45 +71,44 @@ class Table:
 
 
 def read_tables(records: Sequence[Record]) -> list[Table]:
-    """All tables of the study: every published row, then what was run beyond them."""
+    """All tables of the paper, every row of them, and what was run beyond them."""
     pool = _Pool(records)
+    studies = (
+        ablations(),
+        advection_by_speed(),
+        comparison(),
+        originals(),
+        two_dimensions(),
+        modes(),
+        dirichlet(),
+    )
     rows: dict[str, list[Row]] = {}
-    for published in published_rows():
-        rows.setdefault(published.table, []).extend(pool.rows_of(published))
-    found = [_published_table(name, tuple(entries)) for name, entries in rows.items()]
-    found += pool.sensitivity()
-    found += pool.experts()
-    found += pool.others()
-    return found
+    titles: dict[str, str] = {}
+    for section in (section for study in studies for section in study.sections):
+        name = section.name.removesuffix(" originals")  # the paper shows both in one table
+        titles.setdefault(name, section.title)
+        rows.setdefault(name, []).extend(pool.rows_of(section))
+    found = [
+        Table(name, titles[name], _about(name, entries), tuple(entries)) for name, entries in rows.items()
+    ]
+    return [*found, pool.experts(), *pool.others()]
 
-
-_SEEDS = {"advection by speed": 10}
-"""Tables whose rows the study averages over several repetitions."""
 
 _ABOUT = {
     "advection by speed": "Three solvers at growing speed; the study averages ten repetitions.",
     "comparison": "The study's scheme beside causal training and residual-based attention at its own budget "
-    "of steps (50k), and beside the figures their authors report at 300,000 (300k).",
+    "of steps (50k), and beside the figures their authors report at 300,000.",
     "two dimensions": "Relative L2 errors at two times, over the square.",
     "Dirichlet": "Boundary data instead of periodicity, and a plain network without Fourier features.",
-}
-
-_TITLES = {
-    "advection by speed": "Advection by speed",
-    "comparison": "Comparison with causal training and attention",
-    "two dimensions": "Allen–Cahn in the plane",
-    "Dirichlet": "Allen–Cahn with Dirichlet data",
+    "modes": "The study's best settings with m Fourier modes in place of 10. It shows a curve and no numbers.",
 }
 
 
-def _published_table(name: str, rows: tuple[Row, ...]) -> Table:
-    if name in _TITLES:
-        return Table(name, _TITLES[name], _ABOUT[name], rows)
-    entry = ENTRIES[rows[0].problem]
-    speed = f", c = {rows[0].parameters['c']:g}" if rows[0].parameters else ""
-    return Table(
-        name, f"Ablation: {entry.title}{speed}", f"{entry.equation}{speed}: {entry.stiffness}.", rows
-    )
+def _about(name: str, rows: Sequence[Row]) -> str:
+    if name.startswith("ablation"):
+        entry = ENTRIES[rows[0].problem]
+        return f"{entry.equation}: {entry.stiffness}."
+    return _ABOUT["modes" if name.startswith("modes") else name]
 
 
 class _Pool:
@@ -116,106 +118,75 @@ class _Pool:
         self._records = [(record, recorded_settings(record)) for record in records]
         self._taken: set[str] = set()
 
-    def _matching(self, published: PublishedRow, settings: Settings) -> dict[tuple[str, ...], list[Record]]:
-        """The records of a row, by their deviations from it."""
-        wanted = published.declare().parameters
+    def rows_of(self, section: Section) -> list[Row]:
+        """A section's rows with their runs; runs at another budget get a row of their own below."""
+        wanted: dict[str, list[int]] = {}
+        for number, label in enumerate(section.labels):
+            wanted.setdefault(label, []).append(number)
+        return [
+            row
+            for numbers in wanted.values()
+            for row in self._rows(section.runs[numbers[0]], section.published[numbers[0]], len(numbers))
+        ]
+
+    def _rows(self, run: Run, published: PublishedRow | None, expected: int) -> list[Row]:
+        settings = settings_of(run.method)
         found: dict[tuple[str, ...], list[Record]] = {}
         for record, recorded in self._records:
             if (
-                record.problem == published.problem
-                and same_parameters(record.parameters, wanted)
+                record.problem == run.problem.name
+                and same_parameters(record.parameters, run.problem.parameters)
                 and same_scheme(recorded, settings)
             ):
                 self._taken.add(record.key)
                 found.setdefault(deviations(recorded, settings), []).append(record)
-        return found
-
-    def rows_of(self, published: PublishedRow) -> list[Row]:
-        """A row with the runs of its settings; runs at another budget get a row of their own below."""
-        found = self._matching(published, settings_of(published.train()))
-        groups = sorted(found.items(), key=lambda item: len(item[0])) or [((), [])]
         return [
             Row(
-                problem=published.problem,
-                method=published.method,
-                parameters=published.parameters,
-                published=published.figures,
+                problem=run.problem.name,
+                method=published.method if published else run.method.name,
+                parameters=published.parameters if published else {},
+                published=published.figures if published else {},
                 records=_by_seed(records),
-                expected=_SEEDS.get(published.table, 1),
+                expected=expected,
                 deviations=differing,
+                modes=None if published else settings["embedding"].get("modes"),
             )
-            for differing, records in groups
+            for differing, records in sorted(found.items(), key=lambda item: len(item[0])) or [((), [])]
         ]
 
-    def sensitivity(self) -> list[Table]:
-        """For each Allen–Cahn case, the study's best settings with other numbers of Fourier modes."""
-        tables = []
-        for problem in ("allen-cahn-1", "allen-cahn-2"):
-            usual, _ = without_modes(settings_of(ENTRIES[problem].paper))
-            groups: dict[tuple[int, tuple[str, ...]], list[Record]] = {}
-            for record, recorded in self._records:
-                rest, modes = without_modes(recorded)
-                usual_problem = record.problem == problem and same_parameters(
-                    record.parameters, find_problem(problem).parameters
-                )
-                if modes is not None and usual_problem and same_scheme(rest, usual):
-                    groups.setdefault((modes, deviations(rest, usual)), []).append(record)
-            if len({modes for modes, _ in groups}) < 2:
-                groups = {}  # the one value of the other tables is no sweep
-            self._taken.update(record.key for records in groups.values() for record in records)
-            rows = [
-                Row(problem, "paper", {}, {}, _by_seed(records), 1, differing, modes)
-                for (modes, differing), records in sorted(groups.items())
-            ]
-            title = f"Number of Fourier modes: {ENTRIES[problem].title}"
-            about = "The study's best settings with m Fourier modes in place of 10. It shows this as a figure, without numbers."
-            tables.append(Table(f"modes {problem}", title, about, tuple(rows)))
-        return tables
-
-    def experts(self) -> list[Table]:
+    def experts(self) -> Table:
         """The method of this library beside the best figures published, problem by problem."""
-        published = {
-            row.problem: row for row in published_rows() if row.method == "paper" and not row.parameters
-        }
-        published["advection"] = next(
-            row for row in published_rows() if row.method == "paper" and row.parameters == {"c": 60.0}
-        )
-        for row in published_rows():  # the systems stand in the ablation alone, under their switches
-            if row.problem not in published and settings_of(row.train())["lift"]:
-                best = settings_of(ENTRIES[row.problem].paper)
-                if not deviations(settings_of(row.train()), best):
-                    published[row.problem] = row
         rows = []
-        for problem, entry in ENTRIES.items():
+        for name, entry in ENTRIES.items():
             records = [
                 record
                 for record, _ in self._records
-                if record.problem == problem
+                if record.problem == name
                 and record.method == "expert"
                 and same_parameters(record.parameters, entry.problem.parameters)
             ]
             self._taken.update(record.key for record in records)
-            figures = published[problem].figures if problem in published else {}
-            rows.append(Row(problem, "expert", {}, figures, _by_seed(records)))
-        about = "The method `expert` of this library, which the study does not have, beside the study's best figure for each problem."
-        return [Table("expert", "Past the study: expert", about, tuple(rows))]
+            published = best_row(entry.problem)
+            rows.append(Row(name, "expert", {}, published.figures if published else {}, _by_seed(records)))
+        about = (
+            "The method `expert`, which the study does not have, beside its best figures for each problem."
+        )
+        return Table("expert", "Past the study: expert", about, tuple(rows))
 
     def others(self) -> list[Table]:
         """Whatever belongs to no other table."""
-        groups: dict[tuple[str, str, str, str], list[Record]] = {}
+        groups: dict[tuple[str, ...], list[Record]] = {}
         for record, _ in self._records:
             if record.key not in self._taken:
-                parameters = ", ".join(f"{k} = {v:g}" for k, v in record.parameters.items())
-                groups.setdefault((record.problem, record.method, parameters, record.method_text), []).append(
-                    record
-                )
-        if not groups:
-            return []
+                parameters = str(sorted(record.parameters.items()))
+                key = (record.problem, record.method, parameters, record.method_text)
+                groups.setdefault(key, []).append(record)
         rows = tuple(
-            Row(problem, method, records[0].parameters, {}, _by_seed(records))
-            for (problem, method, _, _), records in sorted(groups.items(), key=lambda item: item[0])
+            Row(records[0].problem, records[0].method, records[0].parameters, {}, _by_seed(records))
+            for _, records in sorted(groups.items())
         )
-        return [Table("others", "Other runs", "Runs that belong to no table of the study.", rows)]
+        about = "Runs that belong to no table of the study."
+        return [Table("others", "Other runs", about, rows)] if rows else []
 
 
 def _by_seed(records: Iterable[Record]) -> tuple[Record, ...]:
