@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from ..errors import HcpinnError
@@ -22,6 +23,7 @@ _SIZES = ("name", "points", "sampler", "network", "batches", "stages", "penaltie
 """Settings that may differ between a row and a run of it: how much, not what."""
 
 
+@cache
 def settings_of(method: Method) -> Settings:
     """A method as plain data, as a record holds it."""
     return json.loads(json.dumps(to_dict(method)))
@@ -31,7 +33,7 @@ def recorded_settings(record: Record) -> Settings:
     """The settings a record was trained with, those included that its version of hcpinn did not know yet."""
     written = json.loads(record.method_text)
     try:
-        return settings_of(from_dict(written))
+        return json.loads(json.dumps(to_dict(from_dict(written))))
     except HcpinnError:  # a method with parts of one's own is told by its text alone
         return written
 

@@ -131,8 +131,8 @@ def _notes(records: Sequence[Record], tables: Sequence[Table]) -> str:
     notes = []
     if any(row.deviations for row in _published(tables)):
         notes.append(
-            "Some runs were trained with other settings than the study's, such as fewer steps. Their rows say "
-            "so in a note, and their errors are no reproduction of the published ones."
+            "Some runs were trained with other settings than the study's, such as fewer steps. Their rows "
+            "say so in a note, and their errors are no reproduction of the published ones."
         )
     seeds = {record.seed for record in records}
     if len(seeds) == 1:
@@ -173,8 +173,8 @@ def _claims(findings: Sequence[tuple]) -> str:
     )
     about = (
         '<p class="about">Each claim is broken down into comparisons of relative L2 errors (of several '
-        "fields, the largest; over seeds, the mean). An error counts as lower if it is lower by a tenth or more. The "
-        "same comparisons are put to the published figures.</p>"
+        "fields, the largest; over seeds, the mean). An error counts as lower if it is lower by a tenth or "
+        "more. The same comparisons are put to the published figures.</p>"
     )
     return f'{about}{elements.chips(counts)}<div class="topics">{parts}</div>'
 
