@@ -24,7 +24,8 @@ def anchor(name: str) -> str:
 
 def code(text: str) -> str:
     """Text whose `quoted` parts are set as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+    return re.sub(r"\b\d[\d.]*e-\d+\b", r'<span class="whole">\g<0></span>', marked)
 
 
 def contents(parts: Sequence[tuple[str, str, str, Sequence[tuple[str, str, str]]]]) -> str:
@@ -50,6 +51,9 @@ def tiles(facts: Iterable[tuple[str, str]]) -> str:
 def table(found: Table) -> str:
     """A table with its tools: filter, sort, and files to download."""
     columns = [column for column in found.columns if column.shown]
+    common = _common_note(columns)
+    if common:
+        columns = [column for column in columns if column.kind != "note"]
     heads = "".join(
         f'<th scope="col" class="{column.kind}"><button type="button">{escape(column.title)}</button></th>'
         for column in columns
@@ -60,10 +64,16 @@ def table(found: Table) -> str:
     )
     title = escape(found.title)
     return (
-        f'<div class="table">{_tools(found)}<div class="scroll" tabindex="0" role="region" '
+        f'<div class="table">{common}{_tools(found)}<div class="scroll" tabindex="0" role="region" '
         f'aria-label="{title}, table"><table class="rows"><caption>{title}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div></div>"
     )
+
+
+def _common_note(columns: Sequence[Column]) -> str:
+    """What holds for every run of a table is said once, above it."""
+    notes = {cell.text for column in columns if column.kind == "note" for cell in column.cells if cell.text}
+    return f'<p class="note">All runs here: {escape(notes.pop())}.</p>' if len(notes) == 1 else ""
 
 
 def _line(columns: Sequence[Column], cells: Sequence[Cell], row: Row) -> str:
@@ -81,8 +91,6 @@ def _line(columns: Sequence[Column], cells: Sequence[Cell], row: Row) -> str:
             classes, text = f"ratio {_compared(cell.value)[0]}", text + _compared(cell.value)[1]
         elif column.kind == "verdict":
             classes += f" {anchor(cell.text)}"
-        elif column.kind == "note":
-            classes = "note-cell"
         parts.append(f'<td class="{classes.strip()}"{known}{hint}>{text}</td>')
     absent = "" if row.records else ' class="absent"'
     return f'<tr{absent} data-verdict="{escape(row.verdict)}">{"".join(parts)}</tr>'
@@ -133,7 +141,7 @@ def claim(entry: Claim, found: Finding, published: Finding) -> str:
         said += "" if found.complete else f"; {total - found.decided} more are not yet run"
     else:
         said = f"{total} {'comparison is' if total == 1 else 'comparisons are'} not yet run"
-    if found.other_settings:
+    if found.decided and found.other_settings:
         said += ". Some runs have other settings than the study's, so this is not about its claim yet"
     theirs = (
         f" In the published figures {published.holding} of {published.decided} hold."

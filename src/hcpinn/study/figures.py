@@ -63,7 +63,7 @@ def _varies(name: str, rows: Sequence[Row]) -> bool:
 
 def losses_figure(rows: Sequence[Row]) -> Figure:
     """The loss over the steps, a line per row, of its first seed; dashed where initial data are penalised."""
-    figure, axes = subplots(1, 1, (8.6, 4.0))
+    figure, axes = subplots(1, 1, (7.4, 3.7))
     axis = axes[0][0]
     soft, hard = itertools.cycle(_SOFT), itertools.cycle(_HARD)
     for row in rows:
@@ -132,6 +132,8 @@ def overview_figure(solutions: Sequence[tuple[str, Solution]]) -> Figure:
             error = np.abs(predicted - exact)
             shown.panel(row[2], error, "absolute error", "magma", 0.0, float(error.max()))
         shown.panel(row[1], predicted, "prediction", "RdBu_r", *limits)
+    for axis in axes[:-1].flat:
+        axis.set_xlabel("")
     return figure
 
 
@@ -178,5 +180,5 @@ def scatter_figure(rows: Sequence[Row]) -> Figure:
     axis.set_xlabel("published relative L2 error")
     axis.set_ylabel("ours")
     axis.grid(linewidth=0.5, alpha=0.4)
-    axis.legend(frameon=False, loc="upper left")
+    figure.legend(loc="outside upper left", ncols=2, frameon=False)
     return figure

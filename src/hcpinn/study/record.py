@@ -66,6 +66,8 @@ class Record:
         """The record as plain data, for JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["method_text"] = json.loads(self.method_text)
+        # The same as method_text: one of them will do.
+        plain["summary"] = {k: v for k, v in self.summary.items() if k != "method_settings"}
         plain["history"] = {name: [_short(v) for v in values] for name, values in self.history.items()}
         return {"kind": "record", "version": VERSION, **plain}
 
@@ -75,6 +77,8 @@ class Record:
         check_version(data, "record", source)
         try:
             values = {name: data[name] for name in cls.__dataclass_fields__}
+            if values["summary"]:
+                values["summary"] = {**values["summary"], "method_settings": values["method_text"]}
             values["method_text"] = json.dumps(values["method_text"])
             values["history"] = {name: _curve(name, v) for name, v in values["history"].items()}
             return cls(**values)

@@ -107,7 +107,7 @@ class Row:
     def runs(self) -> str:
         """How many runs there are, of how many, and how many failed."""
         if not self.records:
-            return "not yet run" if self.expected <= 1 else f"0 of {self.expected}"
+            return f"0 of {self.expected}"
         text = (
             str(len(self.done)) if len(self.done) >= self.expected else f"{len(self.done)} of {self.expected}"
         )

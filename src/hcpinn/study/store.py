@@ -74,10 +74,13 @@ class Store:
         path = self._solutions / f"{key}.npz"
         return load(path, problem=problem, method=method) if path.exists() else None
 
-    def keep(self, record: Record, solution: Solution | None = None) -> None:
-        """Put a finished run into the store, with its solution if that is to be kept."""
-        if solution is not None:
-            solution.save(self._solutions / f"{record.key}.npz")
+    def keep(self, record: Record, solution: Solution | bytes | None = None) -> None:
+        """Put a finished run into the store, with its solution (or its file's content) if that is kept."""
+        path = self._solutions / f"{record.key}.npz"
+        if isinstance(solution, bytes):
+            write_bytes(path, solution)
+        elif solution is not None:
+            solution.save(path)
         write_bytes(self._runs / f"{record.key}.json", _laid_out(record).encode())
 
     def forget(self, key: str) -> None:
