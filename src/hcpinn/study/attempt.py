@@ -15,7 +15,7 @@ from .commit import source_commit
 from .groups import Group
 from .record import Record, record_of
 
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 """What makes a folder unfit for any run."""
 
 

@@ -8,9 +8,11 @@ common disk; where they have one, a group that is tried again goes on from its c
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import secrets
+import socket
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -25,6 +27,9 @@ from .groups import Group
 
 RETRIES = 3
 """How often a group is given to another worker because its own died."""
+
+WORKER = "worker.json"
+"""In the folder of a group: which process trains it."""
 
 _TOKEN = "token"
 """A file by which a worker finds out whether it sees the folder of its group."""
@@ -113,7 +118,10 @@ def _train(
     with contextlib.ExitStack() as stack:
         folder, token = Path(where[0]), where[1]
         shared = (folder / _TOKEN).exists() and (folder / _TOKEN).read_text() == token
-        if not shared:
+        if shared:
+            who = {"host": socket.gethostname(), "process": os.getpid()}
+            write_bytes(folder / WORKER, json.dumps(who).encode())
+        else:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hcpinn-")))
         outcome = attempt(
             group, folder, seconds=seconds, checkpoint_every=every, progress=Progress(visible=False)

@@ -18,7 +18,7 @@ from ..planning import Run
 from ..problem import Problem
 from ..reference import fingerprint
 from ..solution import Solution, relative_errors
-from ..solving import describe
+from ..solving import probe
 
 VERSION = 1
 """Of the layout of records and stores."""
@@ -108,7 +108,7 @@ def run_key(run: Run, accuracy: float = 1e-2) -> str:
     settings = {name: value for name, value in to_dict(run.method).items() if name != "name"}
     statement = [VERSION, _FINGERPRINTS[run.problem], settings, run.seed, accuracy]
     if not _is_plain(run.method):
-        statement.append(describe(run))
+        statement.append(probe(run))
     return hashlib.sha256(json.dumps(statement, sort_keys=True).encode()).hexdigest()[:40]
 
 
