@@ -32,6 +32,18 @@ RECORDS = [
     *ADVECTION,
 ]
 
+THEORY = {
+    "problem": "advection",
+    "findings": {
+        "status": "in part",
+        "uneven": True,
+        "better_conditioned": False,
+        "reasons": ["It is.", "It is not."],
+    },
+    "trace_share": {"initial": 0.25},
+    "eigenvalues": [3.0, 2, 1, 1, 0],
+}
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -53,9 +65,8 @@ def folder(tmp_path_factory):
     store.keep(record_of(solution, **facts), solution)
     theory = place / "theory" / "advection"
     theory.mkdir(parents=True)
-    (theory / "theory.json").write_text(
-        json.dumps({"trace_share": {"initial": 0.25}, "eigenvalues": [3.0, 2, 1, 1, 0]})
-    )
+    (theory.parent / "table.md").write_text("| problem | rank |\n| --- | --- |\n| advection | 12 |\n")
+    (theory / "theory.json").write_text(json.dumps(THEORY))
     Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(theory / "spectra.png")
     return place
 
@@ -100,6 +111,8 @@ def test_the_page_says_what_failed_what_is_missing_and_where_it_comes_from(writt
         "0123abc",
         "2026-01-01",
         "trace share › initial",
+        "advection: It is not.",
+        "<td>advection</td><td>12</td>",
         "5 values from 0 to 3.00",
     ):
         assert fact in text

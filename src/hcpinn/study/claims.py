@@ -14,6 +14,7 @@ import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from .columns import number
 from .matching import recorded_settings
@@ -54,11 +55,14 @@ class Evidence:
         rows: Mapping[Key, Row],
         figure: Callable[[Row, str], float | None],
         records: Sequence[Record] = (),
+        theory: Mapping[str, Mapping[str, Any]] | None = None,
     ):
         self._rows = rows
         self.figure = figure
         """A figure of a row by its name."""
         self.records = records
+        self.theory = theory or {}
+        """Summaries of `hcpinn theory`, by problem."""
         self.used: dict[Key, Row] = {}
         """The rows that were asked for and found."""
 
@@ -85,7 +89,7 @@ class Evidence:
         return dict(sorted(found.items()))
 
 
-def our_evidence(tables: Iterable[Table]) -> Evidence:
+def our_evidence(tables: Iterable[Table], theory: Mapping[str, Mapping[str, Any]] | None = None) -> Evidence:
     """The errors found here. Where a row was run at several budgets, the published one counts."""
     rows: dict[Key, Row] = {}
     records: dict[str, Record] = {}
@@ -96,7 +100,7 @@ def our_evidence(tables: Iterable[Table]) -> Evidence:
             key = (row.problem, name, tuple(sorted(row.parameters.items())))
             if row.done and (key not in rows or (rows[key].deviations and not row.deviations)):
                 rows[key] = row
-    return Evidence(rows, _our_figure, list(records.values()))
+    return Evidence(rows, _our_figure, list(records.values()), theory)
 
 
 def published_evidence(tables: Iterable[Table]) -> Evidence:

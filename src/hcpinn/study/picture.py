@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _PIXELS = 110
 """Dots per inch of the pixels inside."""
 
+_WIDEST = 1100
+"""Pixels."""
+
 NAMED = {"blue": BLUE, "orange": ORANGE, "grey": GREY}
 """Colours that a page may replace: its variables --blue, --orange and --grey."""
 
@@ -48,11 +51,13 @@ def to_svg(figure: Figure, name: str) -> str:
 
 
 def small_png(content: bytes) -> bytes:
-    """A PNG with a palette of 256 colours, if that is the smaller one."""
+    """A PNG no wider than a page, with a palette of 256 colours, if that is the smaller one."""
     from PIL import Image
 
     with Image.open(io.BytesIO(content)) as image:
         full = image.convert("RGBA")
+        if full.width > _WIDEST:
+            full = full.resize((_WIDEST, round(full.height * _WIDEST / full.width)), Image.Resampling.LANCZOS)
         if full.getchannel("A").getextrema() == (255, 255):
             reduced = full.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
         else:

@@ -21,7 +21,7 @@ from .provenance import Origin, duration, listed, origin, together
 from .record import Record
 from .store import Store
 from .tables import Table, read_tables
-from .theory import theory_parts
+from .theory import read_theory, theory_parts
 
 
 def write_report(folder: str | Path, out: str | Path | None = None, *, figures: bool = True) -> Path:
@@ -52,12 +52,13 @@ def page(store: Store, *, figures: bool = True) -> str:
     records = _records(store)
     tables = read_tables(records)
     gallery = Gallery(store)
-    ours, published = our_evidence(tables), published_evidence(tables)
+    place = store.folder / "theory"
+    ours, published = our_evidence(tables, read_theory(place)), published_evidence(tables)
     findings = [(claim, judge(claim, ours), judge(claim, published)) for claim in CLAIMS]
     source = origin(records)
     overview = [elements.figure(p) for p in gallery.overview(tables)] if figures else []
     shown = [(table, [elements.figure(p) for p in gallery.of(table)] if figures else []) for table in tables]
-    theory = theory_parts(store.folder / "theory")
+    theory = theory_parts(place)
     body = [
         section("overview", "At a glance", f'<div class="beside">{_glance(tables)}{"".join(overview)}</div>'),
         section("claims", "What the study claims, and what was found", _claims(findings)),
