@@ -170,14 +170,17 @@ def _errors_in_time(solution: Solution) -> dict[str, dict[str, float | None]]:
     reference = solution.reference
     if reference is None:
         return {}
+    ends = solution.problem.start + np.array([0.5, 1.0]) * solution.problem.duration
+    picks = [int(np.argmin(np.abs(reference.times - end))) for end in ends]
+    predicted = solution.on_grid(reference.times[picks], *reference.coordinates)
     found = {}
-    for share in (0.5, 1.0):
-        wanted = solution.problem.start + share * solution.problem.duration
-        at = int(np.argmin(np.abs(reference.times - wanted)))
-        predicted = solution.on_grid(reference.times[at : at + 1], *reference.coordinates)
-        exact = {name: values[at : at + 1] for name, values in reference.values.items()}
-        errors, _ = relative_errors(solution.problem, predicted, exact)
-        found[f"t={reference.times[at]:g}"] = {k: v if math.isfinite(v) else None for k, v in errors.items()}
+    for number, pick in enumerate(picks):
+        own = {name: values[number] for name, values in predicted.items()}
+        exact = {name: values[pick] for name, values in reference.values.items()}
+        errors, _ = relative_errors(solution.problem, own, exact)
+        found[f"t={reference.times[pick]:g}"] = {
+            name: error if math.isfinite(error) else None for name, error in errors.items()
+        }
     return found
 
 

@@ -150,6 +150,7 @@ class _Job:
         self.claims: dict[str, Claim] = {}
         self.running: dict[str, Group] = {}
         self.queue: deque[Group] = deque()
+        self.started = False
         self.stop: Stop | None = None
 
     def run(self, retry_failed: bool) -> Report:
@@ -215,7 +216,8 @@ class _Job:
         """Start groups while there are workers for them; whether any is running then."""
         told = False
         while self.stop is None and self.workers.free > 0:
-            if self._left is not None and self._left <= 0:
+            # However little time there is, something is done in it.
+            if self.started and self._late:
                 self.stop = Stop.TIME
                 break
             group = self._next()
@@ -231,12 +233,19 @@ class _Job:
             if not told:
                 self.watch.note("Waiting for runs that another process is training.")
                 told = True
+            if self._late:
+                self.stop = Stop.TIME
+                break
             time.sleep(_POLL)
         return bool(self.running)
 
     @property
     def _left(self) -> float | None:
         return None if self.deadline is None else self.deadline - time.monotonic()
+
+    @property
+    def _late(self) -> bool:
+        return self._left is not None and self._left <= 0
 
     def _next(self) -> Group | None:
         """The next group of which something can be claimed."""
@@ -267,6 +276,7 @@ class _Job:
         statement = {"kind": "group", "version": VERSION, "keys": list(group.keys)}
         write_bytes(folder / _GROUP, (json.dumps(statement) + "\n").encode())
         self.running[group.name] = group
+        self.started = True
         self.workers.start(group, folder, self._left, self.watch.began(group))
 
     def _settle(self, group: Group, outcome: Outcome) -> None:
