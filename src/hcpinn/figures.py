@@ -67,7 +67,7 @@ def field_figure(solution: Solution) -> Figure:
             f"absolute error, relative L2 {figure_of_merit:.1e}",
             "magma",
             0.0,
-            float(error.max()),
+            float(error.max()) or 1.0,
         )
     return figure
 

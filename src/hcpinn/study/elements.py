@@ -203,12 +203,13 @@ def pictures(parts: Sequence[str]) -> str:
     return f'<div class="pictures">{"".join(parts)}</div>' if parts else ""
 
 
-def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
-    """A titled list of names and values."""
+def facts(title: str, rows: Iterable[tuple[str, str]], *, wide: bool = False) -> str:
+    """A titled list of names and values, over the whole width if it is wide."""
     lines = "".join(
         f'<tr><th scope="row">{code(name)}</th><td>{code(value)}</td></tr>' for name, value in rows
     )
-    return f'<div class="card"><h3>{escape(title)}</h3><table><tbody>{lines}</tbody></table></div>'
+    body = f"<h3>{escape(title)}</h3><table><tbody>{lines}</tbody></table>"
+    return f'<div class="card{" wide" * wide}">{body}</div>'
 
 
 def section(name: str, title: str, *inner: str) -> str:

@@ -149,7 +149,7 @@ def advection_figure(cases: Mapping[float, Mapping[str, Solution]]) -> Figure:
                 continue
             shown = Shown(found[method])
             (name, predicted), *_ = shown.predicted.items()
-            if shown.exact is not None:
+            if shown.exact is not None and not row[0].axison:
                 row[0].axis("on")
                 shown.panel(row[0], shown.exact[name].T, f"exact, c = {speed:g}", "RdBu_r", -1.0, 1.0)
             axis.axis("on")

@@ -29,7 +29,8 @@ class Origin:
         """When the runs ended."""
         if not self.first:
             return "not recorded"
-        return self.first if self.first[:10] == self.last[:10] else f"{self.first[:10]} to {self.last[:10]}"
+        first, last = self.first[:10], self.last[:10]
+        return first if first == last else f"{first} to {last}"
 
 
 def origin(records: Sequence[Record]) -> Origin:

@@ -123,7 +123,7 @@ def _tiles(
         (f"{len(records) - failed}", "runs finished" + (f", {failed} failed" if failed else "")),
         (f"{len(run)} of {len(rows)}", "published rows run"),
         (f"{good} of {len(ratios)}", "of these within twice the published error, or below it"),
-        (f"{holding} of {len(decided)}", f"claims put to the test hold in full; {len(findings)} in all"),
+        (f"{holding} of {len(decided)}", f"tested claims hold as far as they were run; there are {len(findings)}"),
         (duration(source.seconds), "of device time"),
     ]
 
@@ -217,7 +217,7 @@ def _provenance(records: Sequence[Record], source: Origin, unopened: Sequence[st
             ],
         ),
         facts("Versions", [(name, listed(counts)) for name, counts in source.versions.items()]),
-        facts("References", source.references.items()),
+        facts("References", source.references.items(), wide=True),
     ]
     if failed:
         reasons = [(f"{r.problem}, {r.method}, seed {r.seed}", r.reason or "no reason given") for r in failed]
