@@ -148,6 +148,14 @@ def test_a_folder_that_is_no_store_is_refused(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["store.json"]
 
 
+def test_a_study_whose_runs_all_failed_has_a_page_too(tmp_path):
+    store = Store.make(tmp_path)
+    store.keep(RECORDS[3])
+    text = page(store)
+    assert "1 failed" in text
+    assert "0 of 0" in text
+
+
 def test_a_damaged_theory_file_is_named(tmp_path):
     store = Store.make(tmp_path)
     store.keep(RECORDS[0])

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..figures import BLUE, COLORS, GREY, ORANGE, Shown, subplots
 from ..solution import Solution
+from .matching import exact_start
 from .record import Record
 from .rows import MEASURES, Row
 
@@ -70,7 +71,7 @@ def losses_figure(rows: Sequence[Row]) -> Figure:
         record = next((record for record in row.done if has_history(record)), None)
         if record is None:
             continue
-        exact = "ic1" in row.method or "ic2" in row.method or row.method in ("paper", "expert")
+        exact = exact_start(record)
         step, loss = record.history["step"], record.history["loss"]
         drawn = np.where(np.isfinite(loss) & (loss > 0), loss, np.nan)
         axis.plot(
@@ -165,8 +166,7 @@ def scatter_figure(rows: Sequence[Row]) -> Figure:
     for row in rows:
         found = row.found("rel_l2")
         if found is not None and row.published_error is not None:
-            exact = "ic" in row.method or row.method == "paper"
-            groups["exact initial data" if exact else "penalty on them"].append(
+            groups["exact initial data" if exact_start(row.done[0]) else "penalty on them"].append(
                 (row.published_error, found.mean)
             )
     for (label, points), color, marker in zip(groups.items(), (BLUE, ORANGE), "os", strict=True):

@@ -38,6 +38,11 @@ def recorded_settings(record: Record) -> Settings:
         return written
 
 
+def exact_start(record: Record) -> bool:
+    """Whether the run meets its initial data exactly, rather than by a penalty."""
+    return _kind(recorded_settings(record).get("lift")) != "NoLift"
+
+
 def same_scheme(found: Settings, wanted: Settings) -> bool:
     """Whether two methods are the same scheme, whatever their budgets and names."""
     if any(found.get(name) != wanted.get(name) for name in set(found) | set(wanted) if name not in _SIZES):

@@ -123,7 +123,10 @@ def _tiles(
         (f"{len(records) - failed}", "runs finished" + (f", {failed} failed" if failed else "")),
         (f"{len(run)} of {len(rows)}", "published rows run"),
         (f"{good} of {len(ratios)}", "of these within twice the published error, or below it"),
-        (f"{holding} of {len(decided)}", f"tested claims hold as far as they were run; there are {len(findings)}"),
+        (
+            f"{holding} of {len(decided)}",
+            f"tested claims hold as far as they were run; there are {len(findings)}",
+        ),
         (duration(source.seconds), "of device time"),
     ]
 

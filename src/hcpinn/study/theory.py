@@ -57,7 +57,7 @@ def _numbers(path: Path) -> str:
         data = {name: value for name, value in data.items() if name not in _ASIDE and name != "findings"}
     rows = list(_flat(data, ""))
     card = facts(_words(path.stem), rows)
-    return f"{said}<details><summary>{len(rows)} figures</summary>{card}</details>"
+    return f"{said}<details><summary>{len(rows)} numbers</summary>{card}</details>"
 
 
 def _table(path: Path) -> str:
