@@ -139,11 +139,17 @@ def test_a_cluster_finishes_the_study_though_a_worker_is_killed(
         ray.shutdown()
     assert len(victims) == 2
     assert (report.done, report.complete) == (6, True)
-    for key in part.sections[0].keys:
+    for key, run in zip(part.sections[0].keys, part.runs, strict=True):
         record = store.get(key)
         assert record.trained_together == 3
-        assert record.summary["steps"] == 20_000
-        solution = store.solution(key)
-        np.testing.assert_allclose(record.summary["rel_l2"]["u"], solution.rel_l2["u"])
-        losses = record.history["loss"][np.isin(record.history["step"], whole.records()[0].history["step"])]
-        assert np.isfinite(losses).all()
+        assert store.solution(key).rel_l2 == record.summary["rel_l2"]
+        # Its first steps are those of the same run with fewer.
+        (shorter,) = (
+            r
+            for r in whole.records()
+            if (r.method, r.seed, r.parameters) == ("soft", run.seed, dict(run.problem.parameters))
+        )
+        _, here, there = np.intersect1d(record.history["step"], shorter.history["step"], return_indices=True)
+        assert len(here) > 5
+        for name in ("loss", "residual", "initial"):
+            np.testing.assert_allclose(record.history[name][here], shorter.history[name][there], rtol=1e-4)

@@ -8,7 +8,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -98,15 +97,10 @@ def check_version(data: Any, kind: str, source: object) -> None:
         )
 
 
-_FINGERPRINTS: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
-
-
 def run_key(run: Run, accuracy: float = 1e-2) -> str:
     """40 hexadecimal digits that stand for everything the outcome of a run depends on."""
-    if run.problem not in _FINGERPRINTS:
-        _FINGERPRINTS[run.problem] = fingerprint(run.problem)
     settings = {name: value for name, value in to_dict(run.method).items() if name != "name"}
-    statement = [VERSION, _FINGERPRINTS[run.problem], settings, run.seed, accuracy]
+    statement = [VERSION, fingerprint(run.problem), settings, run.seed, accuracy]
     if not _is_plain(run.method):
         statement.append(probe(run))
     return hashlib.sha256(json.dumps(statement, sort_keys=True).encode()).hexdigest()[:40]

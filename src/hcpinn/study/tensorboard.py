@@ -50,7 +50,8 @@ class Logs:
                 if name != "step":
                     tag = name if name == "loss" else f"terms/{name}"
                     for step, value in zip(record.history["step"], curve, strict=True):
-                        writer.add_scalar(tag, float(value), int(step))
+                        if np.isfinite(value):
+                            writer.add_scalar(tag, float(value), int(step))
         for measure in ("rel_l2", "rel_l1"):
             for name, value in (record.summary[measure] or {}).items():
                 if value is not None:
