@@ -12,6 +12,7 @@ from PIL import Image
 
 from browser import Browser
 from hcpinn.catalog import find_method, find_problem
+from hcpinn.cli import main
 from hcpinn.errors import FileError
 from hcpinn.method import with_budget
 from hcpinn.planning import Run
@@ -146,6 +147,21 @@ def test_a_folder_that_is_no_store_is_refused(tmp_path):
     with pytest.raises(FileError, match="version 99"):
         write_report(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["store.json"]
+
+
+def test_the_command_writes_page_and_tables_and_refuses_other_folders(folder, tmp_path, monkeypatch, capsys):
+    wanted = [str(folder), "--out", str(tmp_path / "p.html"), "--tables", str(tmp_path / "t"), "--no-figures"]
+    monkeypatch.setattr("sys.argv", ["hcpinn", "report", *wanted])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert "<figure" not in (tmp_path / "p.html").read_text().partition("theory-title")[0]
+    assert (tmp_path / "t" / "advection-by-speed.csv").exists()
+    monkeypatch.setattr("sys.argv", ["hcpinn", "report", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "is not a study's folder" in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_a_study_whose_runs_all_failed_has_a_page_too(tmp_path):
