@@ -140,6 +140,7 @@ def small_budgets(monkeypatch, little_effort, known):
 @pytest.mark.parametrize("page", PAGES)
 def test_the_programs_of_a_page_run(page, small_budgets, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    Path("results").symlink_to(ROOT / "results")
     names = {}
     with jax.enable_x64(False):  # as a user has it, not as the other tests do
         for line, code, error in programs(page):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
@@ -190,7 +191,10 @@ class TrainingPlan:
         total = 0.0
         for window in range(self.method.windows):
             finished = [theta[k][None] for k in range(window)]
-            trial = self._trial(run, window, 1.0, finished, only=True)
+            if self.method.windows == 1:  # what training compiled for this trial serves again
+                trial = self.trials(0, 1.0, [])[run]
+            else:
+                trial = self._trial(run, window, 1.0, finished, only=True)
             objective = self._objective(window, trial)
             points = sampling.interior(
                 trial.problem,
@@ -408,8 +412,17 @@ _SHARED = (
 """The parts of a method in which runs that train together agree."""
 
 
+_EQUATIONS: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
+
+
 def equation(problem: Problem) -> str:
     """The right-hand side as text: what it computes from derivatives, coordinates and parameters."""
+    if problem not in _EQUATIONS:
+        _EQUATIONS[problem] = _traced(problem)
+    return _EQUATIONS[problem]
+
+
+def _traced(problem: Problem) -> str:
     indices = problem.derivatives
 
     def rates(values: Any, coordinates: Any, parameters: Any) -> Any:

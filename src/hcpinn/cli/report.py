@@ -1,0 +1,42 @@
+"""`hcpinn report DIR`: a study's results as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .app import app
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The page to write.", show_default="DIR/report.html")
+    ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Also write every table here, as Markdown, CSV and LaTeX files."),
+    ] = None,
+    figures: Annotated[bool, typer.Option(help="Draw figures.")] = True,
+) -> None:
+    """Show what came out of a study as one page that needs no network.
+
+    The page has every table beside the published one, the figures, each claim of the study with what was
+    found, and where the results come from. What was not run is shown as such.
+
+    Examples:
+
+        hcpinn report results/h200 --out out/report.html
+
+        hcpinn report out/study --tables out/tables
+    """
+    from ..study.report import write_report, write_tables
+
+    page = write_report(folder, out, figures=figures)
+    typer.echo(f"Page in {page} ({page.stat().st_size / 1e6:.1f} MB)")
+    if tables is not None:
+        written = write_tables(folder, tables)
+        typer.echo(f"{len(written)} files of tables in {tables}")

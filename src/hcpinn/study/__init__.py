@@ -1,0 +1,40 @@
+"""Studies: problems × methods × seeds as one resumable job, kept in a store."""
+
+from .claimed import CLAIMS
+from .claims import Claim, Finding, Status, judge, our_evidence, published_evidence
+from .declaration import Section, Study
+from .paper import find_study, paper, ready_made
+from .record import Record, run_key
+from .report import write_report, write_tables
+from .runner import Report, run_study
+from .store import Store
+from .tables import Table, read_tables
+from .text import grid, load_study
+from .watch import Watch
+
+__all__ = [
+    "CLAIMS",
+    "Claim",
+    "Finding",
+    "Record",
+    "Report",
+    "Section",
+    "Status",
+    "Store",
+    "Study",
+    "Table",
+    "Watch",
+    "find_study",
+    "grid",
+    "judge",
+    "load_study",
+    "our_evidence",
+    "paper",
+    "published_evidence",
+    "read_tables",
+    "ready_made",
+    "run_key",
+    "run_study",
+    "write_report",
+    "write_tables",
+]

@@ -1,0 +1,259 @@
+"""What the study claims, each claim with the comparisons that decide it.
+
+A claim is a list of cases, and a case is a comparison of errors that holds, does not hold, or has not been
+run. The same cases are put to the published figures, so a reader sees what a claim rests on.
+
+    for claim in CLAIMS:
+        finding = judge(claim, evidence)
+        print(claim.title, finding.status.value, finding.holding, "of", finding.decided)
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .columns import number
+from .matching import recorded_settings
+from .record import Record
+from .rows import MEASURES, Row
+from .tables import Table
+
+MARGIN = 0.1
+"""One error counts as lower than another if it is lower by this share of it."""
+
+
+class Status(enum.Enum):
+    """What became of a claim."""
+
+    HOLDS = "holds"
+    IN_PART = "holds in part"
+    FAILS = "does not hold"
+    NOT_RUN = "not yet run"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One comparison: what was compared, with the numbers, and how it came out."""
+
+    text: str
+    holds: bool | None
+    """None if a run it needs is missing."""
+
+
+Key = tuple[str, str, tuple[tuple[str, float], ...]]
+
+
+class Evidence:
+    """Errors by problem and method: ours or the published ones."""
+
+    def __init__(
+        self,
+        rows: Mapping[Key, Row],
+        figure: Callable[[Row, str], float | None],
+        records: Sequence[Record] = (),
+        theory: Mapping[str, Mapping[str, Any]] | None = None,
+    ):
+        self._rows = rows
+        self.figure = figure
+        """A figure of a row by its name."""
+        self.records = records
+        self.theory = theory or {}
+        """Summaries of `hcpinn theory`, by problem."""
+        self.used: dict[Key, Row] = {}
+        """The rows that were asked for and found."""
+
+    def __call__(self, problem: str, method: str, /, **parameters: float) -> float | None:
+        """The relative L2 error, of several fields the largest; None if it was not run."""
+        row = self.row(problem, method, **parameters)
+        return None if row is None else self.figure(row, "error")
+
+    def row(self, problem: str, method: str, /, **parameters: float) -> Row | None:
+        """The row of this problem and method."""
+        key = (problem, method, tuple(sorted(parameters.items())))
+        if key in self._rows:
+            self.used[key] = self._rows[key]
+        return self._rows.get(key)
+
+    def modes(self, problem: str) -> dict[int, float]:
+        """Errors by number of Fourier modes."""
+        found = {}
+        for key, row in self._rows.items():
+            error = self.figure(row, "error")
+            if row.problem == problem and row.modes is not None and error is not None:
+                found[row.modes] = error
+                self.used[key] = row
+        return dict(sorted(found.items()))
+
+
+def our_evidence(tables: Iterable[Table], theory: Mapping[str, Mapping[str, Any]] | None = None) -> Evidence:
+    """The errors found here. Where a row was run at several budgets, the published one counts."""
+    rows: dict[Key, Row] = {}
+    records: dict[str, Record] = {}
+    for table in tables:
+        for row in table.rows:
+            records.update({record.key: record for record in row.done})
+            name = row.method if row.modes is None else f"m = {row.modes}"
+            key = (row.problem, name, tuple(sorted(row.parameters.items())))
+            if row.done and (key not in rows or (rows[key].deviations and not row.deviations)):
+                rows[key] = row
+    return Evidence(rows, _our_figure, list(records.values()), theory)
+
+
+def published_evidence(tables: Iterable[Table]) -> Evidence:
+    """The errors that were published."""
+    rows: dict[Key, Row] = {}
+    for table in tables:
+        for row in table.rows:
+            if row.published and row.method != "expert":
+                rows.setdefault((row.problem, row.method, tuple(sorted(row.parameters.items()))), row)
+    return Evidence(rows, _published_figure)
+
+
+def _our_figure(row: Row, name: str) -> float | None:
+    found = row.found("rel_l2" if name == "error" else name)
+    return None if found is None else found.mean
+
+
+def _published_figure(row: Row, name: str) -> float | None:
+    return row.published_error if name == "error" else row.published.get(name)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the study and what decides it."""
+
+    name: str
+    topic: str
+    title: str
+    statement: str
+    """What the study says, in our words."""
+    criterion: str
+    """What has to come out for it to hold."""
+    cases: Callable[[Evidence], list[Case]]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came out for a claim."""
+
+    cases: tuple[Case, ...]
+    other_settings: bool = False
+    """Whether runs took part whose settings are not the study's, such as a smaller budget."""
+
+    @cached_property
+    def decided(self) -> int:
+        """How many comparisons could be made."""
+        return sum(case.holds is not None for case in self.cases)
+
+    @cached_property
+    def holding(self) -> int:
+        """How many of these came out as claimed."""
+        return sum(case.holds is True for case in self.cases)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every comparison could be made."""
+        return self.decided == len(self.cases)
+
+    @property
+    def status(self) -> Status:
+        """Holds if every comparison that was made does."""
+        if not self.decided:
+            return Status.NOT_RUN
+        if self.holding == self.decided:
+            return Status.HOLDS
+        return Status.IN_PART if self.holding else Status.FAILS
+
+
+def judge(claim: Claim, evidence: Evidence) -> Finding:
+    """Put a claim to the evidence."""
+    evidence.used.clear()
+    cases = tuple(claim.cases(evidence))
+    return Finding(cases, any(row.deviations for row in evidence.used.values()))
+
+
+def lower(errors: Evidence, problem: str, better: str, worse: str, **parameters: float) -> Case:
+    """Whether one method's error is lower than another's, by more than the margin."""
+    a, b = errors(problem, better, **parameters), errors(problem, worse, **parameters)
+    where = _where(problem, parameters)
+    if a is None or b is None:
+        return Case(f"{where}: {better} against {worse}", None)
+    holds = a < (1 - MARGIN) * b
+    sign = "<" if holds else ("≈" if a <= (1 + MARGIN) * b else ">")
+    return Case(f"{where}: {better} {number(a)} {sign} {worse} {number(b)}", holds)
+
+
+def within(errors: Evidence, problem: str, first: str, second: str, factor: float) -> Case:
+    """Whether two methods' errors differ by no more than a factor."""
+    a, b = errors(problem, first), errors(problem, second)
+    if a is None or b is None:
+        return Case(f"{problem}: {first} against {second}", None)
+    apart = max(a / b, b / a)
+    return Case(
+        f"{problem}: {first} {number(a)}, {second} {number(b)}: a factor of {apart:.2g}", apart <= factor
+    )
+
+
+def below(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> Case:
+    """Whether an error is at most a limit."""
+    found = errors(problem, method, **parameters)
+    where = _where(problem, parameters)
+    if found is None:
+        return Case(f"{where}: {method} at most {limit:g}", None)
+    sign = "≤" if found <= limit else ">"
+    return Case(f"{where}: {method} {number(found)} {sign} {limit:g}", found <= limit)
+
+
+def above(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> Case:
+    """Whether an error is above a limit."""
+    found = errors(problem, method, **parameters)
+    where = _where(problem, parameters)
+    if found is None:
+        return Case(f"{where}: {method} above {limit:g}", None)
+    sign = ">" if found > limit else "≤"
+    return Case(f"{where}: {method} {number(found)} {sign} {limit:g}", found > limit)
+
+
+def reproduced(errors: Evidence, problem: str, method: str, measure: str, factor: float = 2.0) -> Case:
+    """Whether a figure is within a factor of the published one, or better."""
+    row = errors.row(problem, method)
+    found = None if row is None else errors.figure(row, measure)
+    if row is None or found is None or measure not in row.published:
+        return Case(f"{problem}: {MEASURES[measure]} of {method} against the published figure", None)
+    holds = found <= factor * row.published[measure]
+    sign = "≤" if holds else ">"
+    return Case(
+        f"{problem}: {MEASURES[measure]} {number(found)} {sign} {factor:g} × "
+        f"{number(row.published[measure])}",
+        holds,
+    )
+
+
+def fine_tuned(errors: Evidence) -> list[Case]:
+    """For each record with a history: whether the second stage lowered the loss that the first left."""
+    cases = []
+    for record in sorted(errors.records, key=lambda r: (r.problem, r.method, r.seed)):
+        stages = recorded_settings(record)["stages"]
+        step, loss = record.history.get("step"), record.history.get("loss")
+        if [s["kind"] for s in stages] != ["Adam", "LBFGS"] or step is None or loss is None or not len(loss):
+            continue
+        first = loss[step <= stages[0]["steps"]]
+        if not len(first) or len(first) == len(loss):
+            continue
+        before, after = float(first[-1]), float(loss[-1])
+        cases.append(
+            Case(
+                f"{record.problem}: {record.method}, seed {record.seed}: loss {number(before)} after Adam, "
+                f"{number(after)} after L-BFGS",
+                after < before,
+            )
+        )
+    return cases or [Case("the loss before and after L-BFGS, from histories", None)]
+
+
+def _where(problem: str, parameters: Mapping[str, float]) -> str:
+    return problem + "".join(f", {name} = {value:g}" for name, value in parameters.items())

@@ -1,0 +1,223 @@
+"""Parts of a study's page as HTML: tables, claims, figures, facts."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from .claims import Claim, Finding, Status
+from .columns import Cell, Column
+from .gallery import Picture
+from .rows import Row
+from .tables import Table
+
+_SIMILAR = 2.0
+"""Up to this factor two figures count as alike."""
+
+
+def anchor(name: str) -> str:
+    """A name as an id of the page."""
+    return re.sub(r"\W+", "-", name.lower()).strip("-")
+
+
+def code(text: str) -> str:
+    """Text whose `quoted` parts are set as code."""
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+    return re.sub(r"\b\d[\d.]*e-\d+\b", r'<span class="whole">\g<0></span>', marked)
+
+
+def contents(parts: Sequence[tuple[str, str, str, Sequence[tuple[str, str, str]]]]) -> str:
+    """The navigation: id, title, remark and the parts of each part."""
+
+    def entry(name: str, title: str, remark: str) -> str:
+        small = f"<small>{escape(remark)}</small>" if remark else ""
+        return f'<a href="#{name}"><span>{escape(title)}</span>{small}</a>'
+
+    lines = []
+    for name, title, remark, inner in parts:
+        nested = "".join(f"<li>{entry(*part)}</li>" for part in inner)
+        lines.append(f"<li>{entry(name, title, remark)}{f'<ul>{nested}</ul>' if nested else ''}</li>")
+    return f"<ul>{''.join(lines)}</ul>"
+
+
+def tiles(facts: Iterable[tuple[str, str]]) -> str:
+    """The figures at the top: a number and what it counts."""
+    items = "".join(f"<li><b>{escape(number)}</b><span>{escape(what)}</span></li>" for number, what in facts)
+    return f'<ul class="tiles">{items}</ul>'
+
+
+def table(found: Table) -> str:
+    """A table with its tools: filter, sort, and files to download."""
+    columns = [column for column in found.columns if column.shown]
+    common = _common_note(columns)
+    if common:
+        columns = [column for column in columns if column.kind != "note"]
+    heads = "".join(
+        f'<th scope="col" class="{column.kind}"><button type="button">{escape(column.title)}</button></th>'
+        for column in columns
+    )
+    lines = "".join(
+        _line(columns, [column.cells[number] for column in columns], row)
+        for number, row in enumerate(found.rows)
+    )
+    title = escape(found.title)
+    return (
+        f'<div class="table">{common}{_tools(found)}<div class="scroll" tabindex="0" role="region" '
+        f'aria-label="{title}, table"><table class="rows"><caption>{title}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div></div>"
+    )
+
+
+def _common_note(columns: Sequence[Column]) -> str:
+    """What holds for every run of a table is said once, above it."""
+    notes = {cell.text for column in columns if column.kind == "note" for cell in column.cells if cell.text}
+    return f'<p class="note">All runs here: {escape(notes.pop())}.</p>' if len(notes) == 1 else ""
+
+
+def _line(columns: Sequence[Column], cells: Sequence[Cell], row: Row) -> str:
+    parts = []
+    for number, (column, cell) in enumerate(zip(columns, cells, strict=True)):
+        known = "" if cell.value is None or cell.value == "" else f' data-value="{escape(str(cell.value))}"'
+        hint = f' title="{escape(cell.hint)}"' if cell.hint else ""
+        if number == 0:
+            parts.append(f'<th scope="row"{known}><code>{escape(cell.text)}</code></th>')
+            continue
+        classes, text = column.kind, escape(cell.text)
+        if column.title == "method":
+            text = f"<code>{text}</code>"
+        elif column.kind == "ratio" and isinstance(cell.value, float):
+            classes, text = f"ratio {_compared(cell.value)[0]}", text + _compared(cell.value)[1]
+        elif column.kind == "verdict":
+            classes += f" {anchor(cell.text)}"
+        parts.append(f'<td class="{classes.strip()}"{known}{hint}>{text}</td>')
+    absent = "" if row.records else ' class="absent"'
+    return f'<tr{absent} data-verdict="{escape(row.verdict)}">{"".join(parts)}</tr>'
+
+
+def _compared(ratio: float) -> tuple[str, str]:
+    """The class of a ratio, and a sign that says it without colour."""
+    if ratio > _SIMILAR:
+        return "worse", ' <span aria-label="worse">▲</span>'
+    if ratio < 1 / _SIMILAR:
+        return "better", ' <span aria-label="better">▼</span>'
+    return "", ' <span aria-label="alike">≈</span>'
+
+
+def _tools(found: Table) -> str:
+    verdicts = sorted({row.verdict for row in found.rows})
+    files = " ".join(
+        f'<a download="{anchor(found.name)}.{suffix}" href="data:{kind};base64,{_packed(text)}">{label}</a>'
+        for label, suffix, kind, text in (
+            ("CSV", "csv", "text/csv", found.csv()),
+            ("LaTeX", "tex", "text/x-tex", found.latex()),
+            ("Markdown", "md", "text/markdown", found.markdown()),
+        )
+    )
+    options = "".join(f"<option>{escape(verdict)}</option>" for verdict in verdicts)
+    return (
+        '<div class="tools"><label>Filter <input type="search" placeholder="pbc sa …"></label>'
+        f'<label>Verdict <select><option value="">any</option>{options}</select></label>'
+        f'<output aria-live="polite"></output><span>Download {files}</span></div>'
+    )
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def claim(entry: Claim, found: Finding, published: Finding) -> str:
+    """A claim with its finding, and the comparisons folded in."""
+    total, failing = len(found.cases), found.decided - found.holding
+    parts = "".join(
+        f'<i class="{name}" style="width:{100 * count / total:.1f}%"></i>'
+        for name, count in (("yes", found.holding), ("no", failing))
+        if count
+    )
+    bar = f'<div class="bar" aria-hidden="true">{parts}</div>' if parts else ""
+    if found.decided:
+        said = f"<b>{found.holding} of {found.decided}</b> comparisons hold"
+        said += "" if found.complete else f"; {total - found.decided} more are not yet run"
+    else:
+        said = f"{total} {'comparison is' if total == 1 else 'comparisons are'} not yet run"
+    if found.decided and found.other_settings:
+        said += ". Some runs have other settings than the study's, so this is not about its claim yet"
+    theirs = (
+        f" In the published figures {published.holding} of {published.decided} hold."
+        if published.decided
+        else ""
+    )
+    marks = {True: "yes", False: "no", None: "open"}
+    words = {True: "holds: ", False: "does not hold: ", None: "not run: "}
+    cases = "".join(
+        f'<li class="{marks[case.holds]}"><span class="unseen">{words[case.holds]}</span>'
+        f"{escape(case.text)}</li>"
+        for case in found.cases
+    )
+    badge = found.status.value + (" so far" if found.decided and not found.complete else "")
+    return (
+        f'<article class="card claim" data-status="{anchor(found.status.value)}" id="claim-{entry.name}">'
+        f'<span class="badge {anchor(found.status.value)}">{badge}</span><h3>{escape(entry.title)}</h3>'
+        f"<p>{escape(entry.statement)}</p>"
+        f'{bar}<p class="found">{said}.{theirs}</p>'
+        f"<details><summary>Comparisons</summary><p class=found>Criterion: {escape(entry.criterion)}</p>"
+        f'<ul class="cases">{cases}</ul></details></article>'
+    )
+
+
+def chips(counts: Mapping[Status, int]) -> str:
+    """Buttons that choose claims by their finding."""
+    total = sum(counts.values())
+    buttons = [f'<button type="button" value="" aria-pressed="true">all {total}</button>']
+    buttons += [
+        f'<button type="button" value="{anchor(status.value)}" aria-pressed="false">'
+        f"{status.value} {counts[status]}</button>"
+        for status in Status
+        if counts.get(status)
+    ]
+    return f'<div class="chips" role="group" aria-label="Show claims by finding">{"".join(buttons)}</div>'
+
+
+def figure(picture: Picture) -> str:
+    """A figure that enlarges on a click."""
+    drawn = picture.svg.replace("<svg", f'<svg role="img" aria-label="{escape(picture.alt)}"', 1)
+    wide = ' class="wide"' if _is_wide(picture.svg) else ""
+    return (
+        f'<figure{wide}><button type="button" aria-label="Enlarge: {escape(picture.title)}">{drawn}</button>'
+        f"<figcaption>{escape(picture.title)}</figcaption></figure>"
+    )
+
+
+def image(content: bytes, title: str) -> str:
+    """A PNG as a figure that enlarges on a click."""
+    data = base64.b64encode(content).decode()
+    return (
+        f'<figure><button type="button" aria-label="Enlarge: {escape(title)}"><img alt="{escape(title)}" '
+        f'src="data:image/png;base64,{data}"></button><figcaption>{escape(title)}</figcaption></figure>'
+    )
+
+
+def pictures(parts: Sequence[str]) -> str:
+    """Figures side by side, as many as there is room for."""
+    return f'<div class="pictures">{"".join(parts)}</div>' if parts else ""
+
+
+def facts(title: str, rows: Iterable[tuple[str, str]], *, wide: bool = False) -> str:
+    """A titled list of names and values, over the whole width if it is wide."""
+    lines = "".join(
+        f'<tr><th scope="row">{code(name)}</th><td>{code(value)}</td></tr>' for name, value in rows
+    )
+    body = f"<h3>{escape(title)}</h3><table><tbody>{lines}</tbody></table>"
+    return f'<div class="card{" wide" * wide}">{body}</div>'
+
+
+def section(name: str, title: str, *inner: str) -> str:
+    """A part of the page that the contents can point to."""
+    head = f'<h2 id="{name}-title">{escape(title)}</h2>'
+    return f'<section id="{name}" aria-labelledby="{name}-title">{head}{"".join(inner)}</section>'
+
+
+def _is_wide(svg: str) -> bool:
+    match = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    return match is not None and float(match[1]) > 700

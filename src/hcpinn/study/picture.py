@@ -1,0 +1,94 @@
+"""Figures as parts of a page: SVG whose text and lines take the page's colours, with small pictures inside.
+
+Lines and letters stay sharp at any size and follow a dark page. Fields are pixels: they are kept with 256
+colours, which is what a colour map has.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from typing import TYPE_CHECKING
+
+from ..figures import BLUE, GREY, ORANGE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_PIXELS = 110
+"""Dots per inch of the pixels inside."""
+
+_WIDEST = 1100
+"""Pixels."""
+
+NAMED = {"blue": BLUE, "orange": ORANGE, "grey": GREY}
+"""Colours that a page may replace: its variables --blue, --orange and --grey."""
+
+
+def to_svg(figure: Figure, name: str) -> str:
+    """The figure as an `<svg>` element; the figure is closed. `name` keeps its ids apart from others."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    stream = io.StringIO()
+    try:
+        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+            figure.savefig(stream, format="svg", transparent=True, dpi=_PIXELS, metadata={"Date": None})
+    finally:
+        plt.close(figure)
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->|<style.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r"data:image/png;base64,([A-Za-z0-9+/=\s]+)", _smaller, text)
+    text = _own_ids(text, name)
+    text = _page_colours(text)
+    text = re.sub(r"(\d+\.\d{2})\d+", r"\1", text)
+    text = re.sub(r'<svg([^>]*?) width="[^"]*"', r"<svg\1", text, count=1)
+    text = re.sub(r'<svg([^>]*?) height="[^"]*"', r"<svg\1", text, count=1)
+    return re.sub(r"\n\s*", "\n", text).strip()
+
+
+def small_png(content: bytes) -> bytes:
+    """A PNG no wider than a page, with a palette of 256 colours, if that is the smaller one."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(content)) as image:
+        full = image.convert("RGBA")
+        if full.width > _WIDEST:
+            full = full.resize((_WIDEST, round(full.height * _WIDEST / full.width)), Image.Resampling.LANCZOS)
+        if full.getchannel("A").getextrema() == (255, 255):
+            reduced = full.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        else:
+            reduced = full.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        stream = io.BytesIO()
+        reduced.save(stream, format="PNG", optimize=True)
+    return min(stream.getvalue(), content, key=len)
+
+
+def _smaller(match: re.Match[str]) -> str:
+    content = small_png(base64.b64decode(re.sub(r"\s", "", match[1])))
+    return f"data:image/png;base64,{base64.b64encode(content).decode()}"
+
+
+def _own_ids(text: str, name: str) -> str:
+    """Drop the ids that nothing refers to; the others get the figure's name, so that a page has each once."""
+    used = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', text))
+    wanted = {a or b for a, b in used}
+    prefix = re.sub(r"\W+", "-", name)
+
+    def renamed(match: re.Match[str]) -> str:
+        return f' id="{prefix}-{match[1]}"' if match[1] in wanted else ""
+
+    text = re.sub(r' id="([^"]+)"', renamed, text)
+    text = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", text)
+    return re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', text)
+
+
+def _page_colours(text: str) -> str:
+    """Text, lines and letters in the colours and the fonts of the page."""
+    text = re.sub(r"#000000\b", "currentColor", text)
+    for name, colour in NAMED.items():
+        text = text.replace(colour, f"var(--{name}, {colour})")
+    return re.sub(r"font: (?:\w+ )?([\d.]+)px [^;\"]+", r"font-size: \1px", text)

@@ -1,0 +1,78 @@
+"""Where a study's results come from: devices, versions, commits, dates and times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .record import Record
+from .rows import device_seconds
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What all records of a study have to say about their origin."""
+
+    devices: Counter[str]
+    versions: dict[str, Counter[str]]
+    commits: Counter[str]
+    references: dict[str, str]
+    """For each problem its reference: the solver, and the error it is good to."""
+    first: str
+    last: str
+    seconds: float
+    """Device time, over all runs."""
+
+    @property
+    def dates(self) -> str:
+        """When the runs ended."""
+        if not self.first:
+            return "not recorded"
+        first, last = self.first[:10], self.last[:10]
+        return first if first == last else f"{first} to {last}"
+
+
+def origin(records: Sequence[Record]) -> Origin:
+    """The origin of some records."""
+    done = [record for record in records if record.status == "done"]
+    versions: dict[str, Counter[str]] = {}
+    references = {}
+    for record in done:
+        for name, version in (record.summary.get("versions") or {}).items():
+            versions.setdefault(name, Counter())[version] += 1
+        reference = record.summary.get("reference")
+        if reference:
+            error = reference.get("error_estimate")
+            good = "" if error is None else f" Good to {error:.0e}."
+            references.setdefault(record.problem, f"{reference.get('solver', '')}{good}")
+    dates = sorted(record.finished for record in records if record.finished)
+    return Origin(
+        devices=Counter(record.summary.get("device") or "not recorded" for record in done),
+        versions=versions,
+        commits=Counter(record.commit or "not recorded" for record in records),
+        references=dict(sorted(references.items())),
+        first=dates[0] if dates else "",
+        last=dates[-1] if dates else "",
+        seconds=sum(device_seconds(record) for record in done),
+    )
+
+
+def listed(counts: Counter[str]) -> str:
+    """Values, each with its number of runs where there are several."""
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{value} ({count} runs)" for value, count in counts.most_common())
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it: 47 s, 12.3 min, 5.4 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def together(records: Iterable[Record]) -> str:
+    """How many runs shared a device."""
+    counts = Counter(record.trained_together for record in records if record.status == "done")
+    return ", ".join(f"{runs} runs in groups of {size}" for size, runs in sorted(counts.items()))

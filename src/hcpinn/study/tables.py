@@ -1,0 +1,199 @@
+"""The tables of a study: the published ones with what was found beside them, and those beyond.
+
+    tables = read_tables(store.records())
+    print(tables[0].markdown())
+
+Every published row is there, run or not; records that belong to none get tables of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from ..catalog import ENTRIES, PublishedRow
+from ..planning import Run
+from .columns import Column, columns_of
+from .declaration import Section
+from .formats import to_csv, to_latex, to_markdown
+from .matching import deviations, recorded_settings, same_parameters, same_scheme, settings_of
+from .paper import (
+    ablations,
+    advection_by_speed,
+    best_row,
+    comparison,
+    dirichlet,
+    modes,
+    originals,
+    two_dimensions,
+)
+from .record import Record
+from .rows import MEASURES, Row
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that belong together."""
+
+    name: str
+    title: str
+    about: str
+    rows: tuple[Row, ...]
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """What the table shows: the published figures, or else the relative L2 and L1 errors."""
+        published = [name for row in self.rows for name in row.published]
+        return tuple(name for name in MEASURES if name in published) or ("rel_l2", "rel_l1")
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The table column by column, for any format."""
+        return columns_of(self.rows, self.measures)
+
+    @property
+    def run(self) -> bool:
+        """Whether any of it was run."""
+        return any(row.records for row in self.rows)
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        return to_markdown(self.columns)
+
+    def csv(self) -> str:
+        """The table as comma-separated values, with all digits, medians and extremes."""
+        return to_csv(self.columns)
+
+    def latex(self) -> str:
+        """The table for LaTeX, with the rules of the package booktabs."""
+        return to_latex(self.columns, self.title)
+
+
+def read_tables(records: Sequence[Record]) -> list[Table]:
+    """All tables of the paper, every row of them, and what was run beyond them."""
+    pool = _Pool(records)
+    rows: dict[str, list[Row]] = {}
+    titles: dict[str, str] = {}
+    for section in _sections():
+        name = section.name.removesuffix(" originals")  # the paper shows both in one table
+        titles.setdefault(name, section.title)
+        rows.setdefault(name, []).extend(pool.rows_of(section))
+    found = [
+        Table(name, titles[name], _about(name, entries), tuple(entries)) for name, entries in rows.items()
+    ]
+    return [*found, pool.experts(), *pool.others()]
+
+
+@cache
+def _sections() -> tuple[Section, ...]:
+    """The paper's tables, in its order; `expert` is found by its name, since declaring it takes seconds."""
+    studies = (
+        ablations(),
+        advection_by_speed(),
+        comparison(),
+        originals(),
+        two_dimensions(),
+        modes(),
+        dirichlet(),
+    )
+    return tuple(section for study in studies for section in study.sections)
+
+
+_ABOUT = {
+    "advection by speed": "Three solvers at growing speed; the study averages ten repetitions.",
+    "comparison": "The study's scheme beside causal training and residual-based attention at its own budget "
+    "of steps (50k), and beside the figures their authors report at 300,000.",
+    "two dimensions": "Relative L2 errors at two times, over the square.",
+    "Dirichlet": "Boundary data instead of periodicity, and a plain network without Fourier features.",
+    "modes": "The study's best settings with m Fourier modes, not 10. It shows a curve and no numbers.",
+}
+
+
+def _about(name: str, rows: Sequence[Row]) -> str:
+    if name.startswith("ablation"):
+        entry = ENTRIES[rows[0].problem]
+        return f"{entry.equation}: {entry.stiffness}."
+    return _ABOUT["modes" if name.startswith("modes") else name]
+
+
+class _Pool:
+    """Records to be handed out to rows; what no row takes is left over."""
+
+    def __init__(self, records: Iterable[Record]):
+        self._records = [(record, recorded_settings(record)) for record in records]
+        self._taken: set[str] = set()
+
+    def rows_of(self, section: Section) -> list[Row]:
+        """A section's rows with their runs; runs at another budget get a row of their own below."""
+        wanted: dict[str, list[int]] = {}
+        for number, label in enumerate(section.labels):
+            wanted.setdefault(label, []).append(number)
+        return [
+            row
+            for numbers in wanted.values()
+            for row in self._rows(section.runs[numbers[0]], section.published[numbers[0]], len(numbers))
+        ]
+
+    def _rows(self, run: Run, published: PublishedRow | None, expected: int) -> list[Row]:
+        settings = settings_of(run.method)
+        found: dict[tuple[str, ...], list[Record]] = {}
+        for record, recorded in self._records:
+            if (
+                record.problem == run.problem.name
+                and same_parameters(record.parameters, run.problem.parameters)
+                and same_scheme(recorded, settings)
+            ):
+                self._taken.add(record.key)
+                found.setdefault(deviations(recorded, settings), []).append(record)
+        return [
+            Row(
+                problem=run.problem.name,
+                method=published.method if published else run.method.name,
+                parameters=published.parameters if published else {},
+                published=published.figures if published else {},
+                records=_by_seed(records),
+                expected=expected,
+                deviations=differing,
+                modes=None if published else settings["embedding"].get("modes"),
+            )
+            for differing, records in sorted(found.items(), key=lambda item: len(item[0])) or [((), [])]
+        ]
+
+    def experts(self) -> Table:
+        """The method of this library beside the best figures published, problem by problem."""
+        rows = []
+        for name, entry in ENTRIES.items():
+            records = [
+                record
+                for record, _ in self._records
+                if record.problem == name
+                and record.method == "expert"
+                and same_parameters(record.parameters, entry.problem.parameters)
+            ]
+            self._taken.update(record.key for record in records)
+            published = best_row(entry.problem)
+            rows.append(Row(name, "expert", {}, published.figures if published else {}, _by_seed(records)))
+        about = (
+            "The method `expert`, which the study does not have, beside its best figures for each problem."
+        )
+        return Table("expert", "Past the study: expert", about, tuple(rows))
+
+    def others(self) -> list[Table]:
+        """Whatever belongs to no other table."""
+        groups: dict[tuple[str, ...], list[Record]] = {}
+        for record, _ in self._records:
+            if record.key not in self._taken:
+                parameters = str(sorted(record.parameters.items()))
+                key = (record.problem, record.method, parameters, record.method_text)
+                groups.setdefault(key, []).append(record)
+        rows = tuple(
+            Row(records[0].problem, records[0].method, records[0].parameters, {}, _by_seed(records))
+            for _, records in sorted(groups.items())
+        )
+        about = "Runs that belong to no table of the study."
+        return [Table("others", "Other runs", about, rows)] if rows else []
+
+
+def _by_seed(records: Iterable[Record]) -> tuple[Record, ...]:
+    return tuple(sorted(records, key=lambda record: record.seed))

@@ -1,0 +1,142 @@
+"""Tables of studies: which runs stand in which row, what the figures are, and how they are written."""
+
+import csv
+import dataclasses
+import io
+
+import pytest
+
+from hcpinn.catalog import find_method, find_problem, published_rows
+from hcpinn.study.columns import number, ratio
+from hcpinn.study.formats import latex
+from hcpinn.study.rows import Spread
+from hcpinn.study.tables import read_tables
+from hcpinn.trial import Fourier
+from recorded import record
+
+
+def table(records, name):
+    return next(table for table in read_tables(records) if table.name == name)
+
+
+def row(records, name, method, **parameters):
+    rows = [r for r in table(records, name).rows if r.method == method and dict(r.parameters) == parameters]
+    (found,) = rows
+    return found
+
+
+def test_every_published_row_is_there_run_or_not():
+    tables = {t.name: t for t in read_tables([])}
+    for published in published_rows():
+        rows = [
+            r for r in tables[published.table].rows
+            if (r.problem, r.method, r.parameters) == (published.problem, published.method, published.parameters)
+        ]  # fmt: skip
+        assert [r.published for r in rows] == [published.figures]
+    assert not any(t.run for t in tables.values())
+
+
+def test_figures_are_means_over_seeds_and_ratios_compare_with_the_published_figure():
+    errors = [1e-2, 2e-2, 6e-2]
+    found = row(
+        [record("advection", "paper", e, l1=e / 2, seed=i, c=40) for i, e in enumerate(errors)],
+        "advection by speed", "paper", c=40.0,
+    )  # fmt: skip
+    spread = found.found("rel_l2")
+    assert (spread.mean, spread.median, spread.low, spread.high) == pytest.approx((3e-2, 2e-2, 1e-2, 6e-2))
+    assert found.ratio("rel_l2") == pytest.approx(3e-2 / 0.0159)
+    assert found.ratio("rel_l1") == pytest.approx(1.5e-2 / 0.0141)
+    assert found.runs == "3 of 10"
+
+
+def test_one_training_stands_in_every_table_it_belongs_to():
+    records = [record("allen-cahn-1", "paper", 1e-3)]
+    assert row(records, "ablation allen-cahn-1", "pbc+ic1+sa").done == records
+    assert table(records, "comparison").rows[2].done == records
+    assert [r.done for r in table(records, "modes allen-cahn-1").rows if r.modes == 10] == [records]
+    speeds = [record("advection", "pbc+ic1+sa", 0.1)]
+    assert row(speeds, "advection by speed", "paper", c=60.0).done == speeds
+    assert not row(speeds, "advection by speed", "paper", c=50.0).records
+
+
+def test_runs_at_another_budget_are_told_apart():
+    own, small = (
+        record("allen-cahn-1", "pbc+ic1", 1e-3),
+        record("allen-cahn-1", "pbc+ic1", 0.5, steps=(20, 10)),
+    )
+    first, second = (r for r in table([small, own], "ablation allen-cahn-1").rows if r.method == "pbc+ic1")
+    assert (first.done, first.deviations) == ([own], ())
+    assert (second.done, second.notes) == ([small], "steps 20 + 10 instead of 50,000 + 5,000")
+    (only,) = (r for r in table([small], "ablation allen-cahn-1").rows if r.method == "pbc+ic1")
+    assert only.deviations
+
+
+def test_other_modes_and_other_parameters_are_no_runs_of_a_row():
+    paper = find_method("paper", find_problem("allen-cahn-1"))
+    sweep = record("allen-cahn-1", dataclasses.replace(paper, name="m=5", embedding=Fourier(5)), 1e-3)
+    stiff = record("allen-cahn-1", "pbc+ic1", 1e-3, gamma1=1e-4)
+    records = [sweep, stiff]
+    assert not table(records, "ablation allen-cahn-1").run
+    assert [r.modes for r in table(records, "modes allen-cahn-1").rows if r.done] == [5]
+    assert [r.done for r in table(records, "others").rows] == [[stiff]]
+
+
+def test_failed_runs_and_lost_errors_are_shown_as_such():
+    broken = record("allen-cahn-1", "pbc", seed=1, reason="The loss became infinite.")
+    lost = record("allen-cahn-1", "baseline")
+    shown = table([broken, lost], "ablation allen-cahn-1").markdown().splitlines()
+    (failed,) = [line for line in shown if line.startswith("| pbc |")]
+    assert "| failed |" in failed
+    assert "0 of 1, 1 failed" in failed
+    assert "The loss became infinite." in failed
+    (unknown,) = [line for line in shown if line.startswith("| baseline |")]
+    assert "no figure" in unknown
+    assert "no error known for seed 0" in unknown
+    assert any("not yet run" in line for line in shown)
+
+
+def test_fields_parts_and_times_are_found_by_the_names_of_the_published_figures():
+    gray = row([record("gray-scott", "pbc+ic1", {"u": 1e-3, "v": 2e-3})], "ablation gray-scott", "pbc+ic1")
+    assert (gray.found("rel_l2_u").mean, gray.found("rel_l2_v").mean) == (1e-3, 2e-3)
+    waves = record("schrodinger", "pbc", {"real(u)": 0.1, "imag(u)": 0.2})
+    assert row([waves], "ablation schrodinger", "pbc").found("rel_l2_imag") == Spread((0.2,))
+    plane = record("allen-cahn-2d", "paper", 1e-3, at={"t=0.5": {"u": 1e-4}, "t=1": {"u": 3e-4}})
+    (flat,) = table([plane], "two dimensions").rows
+    assert flat.found("rel_l2 at t=1").mean == 3e-4
+    assert flat.ratio("rel_l2 at t=0.5") == pytest.approx(1e-4 / 8.04e-5)
+
+
+def test_csv_has_all_digits_and_markdown_and_latex_have_every_row():
+    error = 0.00123456789
+    shown = table(
+        [record("allen-cahn-2", "pbc", error, l1=error, seed=s) for s in (0, 1)], "ablation allen-cahn-2"
+    )
+    lines = list(csv.DictReader(io.StringIO(shown.csv())))
+    (line,) = [line for line in lines if line["method"] == "pbc"]
+    assert float(line["L2 ours"]) == float(line["L2 median"]) == error
+    assert float(line["L2 ours / published"]) == error / 0.999
+    assert len(lines) == len(shown.rows) == shown.markdown().count("\n") - 2
+    assert shown.latex().count(r" \\") == len(shown.rows) + 1
+    assert r"$1.23\times 10^{-3}$" in shown.latex()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(8.294e-4, "8.29e-4"), (0.4033, "0.403"), (1.0, "1.00"), (12.44, "12.4"), (0.0, "0.00")],
+)
+def test_numbers_have_three_digits(value, said):
+    assert number(value) == said
+
+
+def test_ratios_have_two_digits():
+    assert [ratio(v) for v in (1.83, 0.0281, 0.4996, 2.27e-4, 345.6)] == [
+        "1.8",
+        "0.028",
+        "0.50",
+        "2.3e-4",
+        "346",
+    ]
+
+
+def test_latex_prints_text_as_it_is():
+    assert latex("a_b & 50% of 1.5e-4") == r"a\_b \& 50\% of $1.5\times 10^{-4}$"
