@@ -40,7 +40,7 @@ def test_an_error_within_the_accuracy_is_converged_and_says_how_good_the_referen
     assert good.converged
     assert good.status == "converged"
     assert good.error == 1e-3
-    assert "relative L2 error 1.00e-03" in str(good)
+    assert "relative L2 error about 1.0e-03" in str(good)
     assert "good to 1e-08" in str(good)
 
 

@@ -30,6 +30,7 @@ from .objective import (
 )
 from .problem import Problem
 from .reference import Reference
+from .resolution import early_error, early_points
 from .solution import make_trial
 from .training import Phase, Prepared, check_memory
 from .trial import CustomGate, CustomLift, JetNetwork, NoLift, Trial, march
@@ -205,6 +206,15 @@ class TrainingPlan:
             )
             total += float(np.mean(self._squares(objective, trial, theta[window], points)))
         return float(np.sqrt(total / self.method.windows))
+
+    def early_error(self, run: int, theta: np.ndarray, until: float, size: float) -> float:
+        """The relative error that the residual of a run before the time `until` can make."""
+        trial = self._trial(run, 0, 1.0, [], only=True)
+        problem = self.runs[run].problem
+        drawn = self._interior(self.runs[run], _Place(0, 1.0, 1.0, 0), self.method.points, "early")
+        points, shares = early_points(drawn, trial.problem, until)
+        squares = self._squares(self._objective(0, trial), trial, theta[0], points)
+        return early_error(squares, shares, until - problem.start, size)
 
     def _phases(self) -> tuple[list[_Place], list[Phase]]:
         method = self.method

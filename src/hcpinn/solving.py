@@ -23,6 +23,7 @@ from .planning import Run, TrainingPlan, network_key
 from .precision import double
 from .problem import Problem
 from .reference import Reference, fingerprint, solve_reference
+from .resolution import wiggles
 from .solution import Provenance, Solution, make_trial, relative_errors
 from .training import Checkpoint, Progress, Trained, train
 from .trial import Trial
@@ -37,7 +38,7 @@ def solve(
     method: Method | str | None = None,
     *,
     seed: int = 0,
-    accuracy: float = 1e-2,
+    accuracy: float = 1e-3,
     out: str | Path | None = None,
     resume: bool = False,
     checkpoint_every: float = 30.0,
@@ -51,7 +52,8 @@ def solve(
         problem: what to solve.
         method: how: a `Method`, or the name of one.
         seed: the seed of everything random. Same seed, same machine: same bits.
-        accuracy: the relative L2 error up to which the solution counts as converged.
+        accuracy: the relative L2 error up to which the solution counts as converged; methods that
+            stop early, as `expert` does, stop there.
         out: a folder for checkpoints, so that an interrupted training can be resumed.
         resume: go on from the checkpoint in `out`.
         checkpoint_every: seconds between two checkpoints.
@@ -75,7 +77,7 @@ def solve(
 def solve_batch(
     runs: Sequence[Run],
     *,
-    accuracy: float = 1e-2,
+    accuracy: float = 1e-3,
     out: str | Path | None = None,
     resume: bool = False,
     checkpoint_every: float = 30.0,
@@ -170,9 +172,14 @@ def _conclude(
         )
 
     rel_l2 = rel_l1 = None
+    early = between = 0.0
     if reference is not None:
-        predicted = solution(None).on_grid(reference.times, *reference.coordinates)
+        found = solution(None)
+        predicted = found.on_grid(reference.times, *reference.coordinates)
         rel_l2, rel_l1 = relative_errors(run.problem, predicted, reference.values)
+        size = min(float(np.sqrt(np.mean(np.abs(v) ** 2))) for v in reference.values.values())
+        early = plan.early_error(number, theta, float(reference.times[1]), size)
+        between = wiggles(found.on_grid, predicted, reference)
     verdict = judge(
         stop=outcome.stop,
         accuracy=accuracy,
@@ -180,6 +187,8 @@ def _conclude(
         reference=trusted,
         residual_trained=plan.residual_rms(number, theta, "interior"),
         residual_fresh=plan.residual_rms(number, theta, "check"),
+        early=early,
+        between=between,
         floor=kink_floor(plan.trials(0, plan.places[0].factor, [])[number]),
     )
     return solution(verdict, rel_l2=rel_l2, rel_l1=rel_l1)

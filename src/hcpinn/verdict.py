@@ -35,7 +35,7 @@ class Verdict:
         figure = (
             "no error figure"
             if self.error is None
-            else f"relative L2 error {self.error:.2e} (independent check)"
+            else f"relative L2 error about {self.error:.1e} (independent check)"
         )
         return f"{self.status}: {figure}. " + " ".join(self.reasons)
 
@@ -48,13 +48,17 @@ def judge(
     reference: Reference | str,
     residual_trained: float,
     residual_fresh: float,
+    early: float = 0.0,
+    between: float = 0.0,
     floor: float | None = None,
 ) -> Verdict:
     """Weigh the evidence. A small residual alone never makes a solution converged.
 
     `reference` is the independent solution, or the reason why there is none.
     `residual_trained` and `residual_fresh` are root-mean-square residuals at the training
-    points and at points that training never saw. `floor` is an error that the lift alone leaves.
+    points and at points that training never saw. `early` and `between` are errors that the
+    comparison cannot see: those made before its first time, and wiggles between its places.
+    `floor` is an error that the lift alone leaves.
     """
     reasons: list[str] = []
     hidden = residual_fresh > _OVERFIT * residual_trained
@@ -94,5 +98,24 @@ def judge(
             f"asked for ({accuracy:.0e})."
         )
         return Verdict("suspect", error, tuple(reasons))
+    if not max(early, between) <= accuracy:
+        reasons += _unseen(early, between, accuracy)
+        return Verdict("suspect", float(np.nanmax([error, early, between])), tuple(reasons))
     reasons.append(f"Compared with an independent solution that is good to {reference.error_estimate:.0e}.")
     return Verdict("converged", error, tuple(reasons))
+
+
+def _unseen(early: float, between: float, accuracy: float) -> list[str]:
+    """What the comparison with the reference leaves open."""
+    reasons = []
+    if not early <= accuracy:
+        reasons.append(
+            f"Right after the start, before the first time of the comparison, the residual can make an error "
+            f"of {early:.0e}: the solution is thin in time there. Take more points."
+        )
+    if not between <= accuracy:
+        reasons.append(
+            f"Between the places of the comparison the solution wiggles by {between:.0e}, more than the "
+            "reference does: an interface may not be resolved. Take more points."
+        )
+    return reasons

@@ -122,7 +122,7 @@ METHODS: dict[str, Callable[[Problem], Method]] = {
 }
 """Named methods; the docstring of each says what it is."""
 
-DEFAULT = "quick"
+DEFAULT = "expert"
 """The method used when none is named."""
 
 

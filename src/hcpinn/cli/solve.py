@@ -42,8 +42,11 @@ def solve(
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on from the checkpoint in the output folder.")] = False,
     accuracy: Annotated[
-        float, typer.Option(help="Relative L2 error up to which the solution counts as converged.")
-    ] = 1e-2,
+        float,
+        typer.Option(
+            help="Relative L2 error up to which the solution counts as converged; the expert stops there."
+        ),
+    ] = 1e-3,
     steps: Annotated[
         str | None,
         typer.Option(metavar="N,N,…", help="Steps of each stage in place of the method's, as in 2000,500."),
@@ -72,6 +75,8 @@ def solve(
 
         hcpinn solve allen-cahn-2
 
+        hcpinn solve allen-cahn-1 --accuracy 1e-4
+
         hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1
 
         hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1 --resume
@@ -80,7 +85,10 @@ def solve(
     """
     from .. import solving
     from ..catalog import DEFAULT, find_method, find_problem
+    from ..programs import keep_programs
     from ..training import Stop
+
+    keep_programs()
 
     problem = find_problem(name).with_parameters(**_assignments(set_ or []))
     chosen = _with_budget(find_method(method or DEFAULT, problem), steps, points)

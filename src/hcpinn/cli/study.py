@@ -95,8 +95,11 @@ def study(
     if cluster is not None:
         # This process plans; the memory of a GPU on this machine is for the worker that trains on it.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    from ..programs import keep_programs
     from ..study import Watch, run_study
     from ..study.watch import in_terminal
+
+    keep_programs()
 
     if list_:
         _list()
