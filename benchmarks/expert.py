@@ -19,6 +19,7 @@ import numpy as np
 
 from hcpinn import Run, Solution, find_method, find_problem, solve, solve_batch, solve_reference
 from hcpinn.catalog import ENTRIES
+from others import OTHERS
 
 
 def main() -> None:
@@ -28,7 +29,9 @@ def main() -> None:
     commands = parser.add_subparsers(required=True)
     run = commands.add_parser("run", help="train")
     run.set_defaults(do=train)
-    run.add_argument("--problems", nargs="*", default=list(ENTRIES))
+    run.add_argument(
+        "--problems", nargs="*", default=list(ENTRIES), help="of the catalogue, or of benchmarks/others.py"
+    )
     run.add_argument("--seeds", type=int, default=5)
     run.add_argument("--together", nargs="*", default=[], help="problems whose seeds train at once")
     run.add_argument("--accuracy", type=float, default=1e-6, help="where training stops")
@@ -48,7 +51,7 @@ def train(settings: argparse.Namespace) -> None:
         path = settings.out / f"{name}.json"
         if path.exists():
             continue
-        problem = find_problem(name)
+        problem = OTHERS[name] if name in OTHERS else find_problem(name)
         trusted = solve_reference(problem)
         runs = [Run(problem, find_method("expert", problem), seed) for seed in range(settings.seeds)]
         options = {
@@ -113,7 +116,7 @@ def show(settings: argparse.Namespace) -> None:
         "| problem | median error | worst | seconds | steps | network | parameters | points | together |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     )
-    for name in ENTRIES:
+    for name in (*ENTRIES, *OTHERS):
         path = settings.folder / f"{name}.json"
         if path.exists():
             print(line(name, json.loads(path.read_text())))
