@@ -262,7 +262,7 @@ class _Job:
         # Some may have been finished by others just before they were claimed.
         late = set(taken) - set(self._missing())
         begun = (self.store.work / group.name / _GROUP).exists()
-        if begun and late | set(taken) != set(missing):
+        if begun and set(taken) != set(missing):
             late = set(taken)
         for key in late:
             taken.pop(key).release()
