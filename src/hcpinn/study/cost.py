@@ -142,9 +142,8 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
 
 def _state_bytes(stage: Stage, shape: _Shape) -> int:
     vectors = 10 + (2 * stage.memory if isinstance(stage, LBFGS) else 0)
-    return _STATES * vectors * shape.size * stage.dtype.itemsize + needed_bytes(
-        stage, shape.size, shape.outputs
-    )
+    state = _STATES * vectors * shape.size * stage.dtype.itemsize
+    return state + needed_bytes(stage, shape.size, shape.outputs)
 
 
 def largest_group(runs: Sequence[Run], machine: Machine, *, most: int = LARGEST) -> int:
