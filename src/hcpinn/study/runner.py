@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import shutil
 import time
@@ -91,6 +92,7 @@ class Here:
         outcome = attempt(
             group, folder, seconds=seconds, checkpoint_every=self.checkpoint_every, progress=progress
         )
+        gc.collect()  # compiled programs refer to themselves, and would hold the device's memory
         return group, outcome
 
 
