@@ -105,6 +105,7 @@ def test_killed_twice_and_resumed_it_ends_the_same(file, environment, whole, tmp
     assert len(list(tmp_path.glob("logs/*"))) == 24
 
 
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 def test_a_cluster_finishes_the_study_though_a_worker_is_killed(
     file, environment, whole, tmp_path, monkeypatch
 ):

@@ -10,6 +10,7 @@ import pytest
 
 import hcpinn as hc
 from hcpinn.errors import FileError
+from hcpinn.solving import solve_batch
 from hcpinn.study import Store, Watch, run_study
 from hcpinn.study.claim import Claim
 from hcpinn.training import Stop
@@ -138,6 +139,23 @@ def test_a_run_that_fails_is_kept_with_its_reason_and_the_others_go_on(tmp_path)
 
 def path_time(store, key):
     return (store.folder / "runs" / f"{key}.json").stat().st_mtime_ns
+
+
+def test_a_group_that_does_not_fit_into_memory_is_halved(tmp_path, monkeypatch):
+    tried = []
+
+    def short_of_memory(runs, **options):
+        tried.append(len(runs))
+        if len(runs) > 1:
+            raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes.")
+        return solve_batch(runs, **options)
+
+    monkeypatch.setattr("hcpinn.study.attempt.solve_batch", short_of_memory)
+    stages = (hc.Adam(steps=20, rate=1e-2),)
+    report = run_study(study(*(hc.Run(DECAY, method(stages=stages), seed) for seed in range(3))), tmp_path)
+    assert (report.done, report.complete) == (3, True)
+    assert sorted(tried) == [1, 1, 1, 2, 3]
+    assert {record.trained_together for record in Store(tmp_path).records()} == {1}
 
 
 def test_a_disk_without_room_stops_the_study_and_loses_nothing(tmp_path):

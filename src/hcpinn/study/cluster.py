@@ -47,6 +47,7 @@ def ray_workers(cluster: str, *, checkpoint_every: float, solutions: bool) -> It
         raise HcpinnError("--cluster ray needs Ray: pip install 'hcpinn[cluster]'.") from error
     started = not ray.is_initialized()
     if started:
+        _check_address(address)
         settings: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
         try:
             with warnings.catch_warnings():
@@ -61,6 +62,17 @@ def ray_workers(cluster: str, *, checkpoint_every: float, solutions: bool) -> It
     finally:
         if started:
             ray.shutdown()
+
+
+def _check_address(address: str) -> None:
+    """Find out in seconds, where Ray takes minutes, that nobody listens at HOST:PORT."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise HcpinnError(f"There is no Ray cluster at '{address}': {error.strerror or error}.") from error
 
 
 class RayWorkers:

@@ -53,7 +53,7 @@ def forecast(study: Study, out: str | Path | None = None, *, together: int | Non
     """What a study has to do here, or would on an H200; `out` is its store, if there is one already."""
     here = this_machine()
     machines = (here, H200)
-    kept = Store(out).keys() if out is not None and Path(out).exists() else set()
+    kept = Store(out).keys() if out is not None and Store.at(out) else set()
     wanted = {key: item for key, item in study.wanted.items() if key not in kept}
     groups = grouped(wanted, size=lambda runs: largest_group(runs, here, most=together or LARGEST))
     home: dict[str, str] = {}

@@ -8,14 +8,13 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from ..files import write_bytes
 from ..planning import Run
-from ..training import Progress, Stop
-from .attempt import Outcome, attempt, now
+from ..training import Stop
+from .attempt import Outcome, now
 from .claim import Claim
 from .commit import source_commit
 from .cost import LARGEST, largest_group, this_machine
@@ -24,6 +23,7 @@ from .groups import Group, group_of, grouped
 from .record import VERSION, Record, check_version, failure
 from .store import Store
 from .watch import Watch
+from .workers import Here, Workers
 
 _GROUP = "group.json"
 """In the folder of a group: which runs it has."""
@@ -47,51 +47,6 @@ class Report:
     def complete(self) -> bool:
         """Whether every run came to its end."""
         return self.failed == self.left == 0
-
-
-class Workers(Protocol):
-    """Who trains groups: this process, or a cluster."""
-
-    @property
-    def free(self) -> int:
-        """How many more groups can start now."""
-        ...
-
-    @property
-    def count(self) -> int:
-        """How many groups can train at once."""
-        ...
-
-    def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
-        """Begin to train a group."""
-        ...
-
-    def wait(self) -> tuple[Group, Outcome]:
-        """The next group that has ended, and its outcome."""
-        ...
-
-
-@dataclass
-class Here:
-    """This process as the only worker."""
-
-    checkpoint_every: float
-    count: int = 1
-    _given: deque[tuple[Group, Path, float | None, Progress]] = field(default_factory=deque)
-
-    @property
-    def free(self) -> int:
-        return self.count - len(self._given)
-
-    def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
-        self._given.append((group, folder, seconds, progress))
-
-    def wait(self) -> tuple[Group, Outcome]:
-        group, folder, seconds, progress = self._given.popleft()
-        outcome = attempt(
-            group, folder, seconds=seconds, checkpoint_every=self.checkpoint_every, progress=progress
-        )
-        return group, outcome
 
 
 def run_study(
@@ -262,7 +217,7 @@ class _Job:
         # Some may have been finished by others just before they were claimed.
         late = set(taken) - set(self._missing())
         begun = (self.store.work / group.name / _GROUP).exists()
-        if begun and late | set(taken) != set(missing):
+        if begun and set(taken) != set(missing):
             late = set(taken)
         for key in late:
             taken.pop(key).release()

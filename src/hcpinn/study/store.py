@@ -24,7 +24,7 @@ from ..solution import Solution
 from ..storage import load
 from .record import VERSION, Record, check_version
 
-_KIND = "study store"
+_KIND, _MARKER = "study store", "store.json"
 _ABANDONED = 3600.0
 """Seconds after which an unfinished file counts as left behind by a process that was killed."""
 
@@ -36,18 +36,23 @@ class Store:
         self.folder = Path(folder)
         if not self.folder.is_dir():
             raise FileError(f"There is no folder {self.folder}.")
-        if not self._marker.exists():
+        if not self.at(self.folder):
             raise FileError(
                 f"{self.folder} is not a study's folder: it has no {self._marker.name}. `hcpinn study NAME "
                 "--out DIR` makes one."
             )
         check_version(_read(self._marker), _KIND, self.folder)
 
+    @staticmethod
+    def at(folder: str | Path) -> bool:
+        """Whether there is a store in a folder."""
+        return (Path(folder) / _MARKER).exists()
+
     @classmethod
     def make(cls, folder: str | Path) -> Store:
         """The store in a folder, made if it is not there yet."""
-        marker = Path(folder) / "store.json"
-        if not marker.exists():
+        if not cls.at(folder):
+            marker = Path(folder) / _MARKER
             write_bytes(marker, (json.dumps({"kind": _KIND, "version": VERSION}) + "\n").encode())
         store = cls(folder)
         store._tidy()
@@ -100,7 +105,7 @@ class Store:
 
     @property
     def _marker(self) -> Path:
-        return self.folder / "store.json"
+        return self.folder / _MARKER
 
     @property
     def _runs(self) -> Path:

@@ -139,7 +139,7 @@ def _bar() -> Any:
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[facts]}"))
+    columns = (TextColumn("{task.description}"), BarColumn(16), TextColumn("{task.fields[facts]}"))
     return Bar(*columns, console=Console(stderr=True))
 
 
