@@ -1,7 +1,7 @@
 """How accurate the expert method is, and how fast: every problem of the catalogue, several seeds.
 
-    python benchmarks/expert.py run --accuracy 1e-6 --max-seconds 60 --out results/h200/expert
-    python benchmarks/expert.py table results/h200/expert
+    python benchmarks/expert.py run --accuracy 1e-6 --max-seconds 60 --out results/expert/h200
+    python benchmarks/expert.py table results/expert/h200
 
 Each problem leaves one file with the summaries of its runs; problems whose file is there are left
 out, so that a broken-off job can be started again. `--together` trains the seeds of a problem at once.
