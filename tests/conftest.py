@@ -1,13 +1,25 @@
 """What all tests share: double precision, and a cache of their own."""
 
 import os
+from pathlib import Path
 
 # Tests compile far more than they compute: compile lightly, and leave the other core to the other worker.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_multi_thread_eigen=false")
+# What one test has compiled serves the others, in this process and in those beside it.
+PROGRAMS = {
+    "jax_compilation_cache_dir": str(Path(__file__).parents[1] / ".cache" / "programs"),
+    "jax_persistent_cache_min_compile_time_secs": 0.0,
+    "jax_persistent_cache_min_entry_size_bytes": -1,
+}
+os.environ.update({name.upper(): str(value) for name, value in PROGRAMS.items()})
 
+import jax
 import pytest
 
 from hcpinn.precision import double
+
+for setting, value in PROGRAMS.items():
+    jax.config.update(setting, value)
 
 
 @pytest.fixture(autouse=True)

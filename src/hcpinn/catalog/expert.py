@@ -16,16 +16,21 @@ _STEEP = 15.0
 """Growth of small waves over the duration, as a logarithm, from which a problem counts as hard."""
 
 
-def expert(problem: Problem) -> Method:
-    """The best known here: the linear part's lift, a growing horizon, second-order steps, new points."""
+def expert(problem: Problem, *, accelerator: bool | None = None) -> Method:
+    """The best known here: the linear part's lift, a growing horizon, second-order steps, new points.
+
+    `accelerator` chooses the sizes for a GPU, or for a CPU; unless given, those for JAX's default device.
+    """
+    if accelerator is None:
+        accelerator = jax.default_backend() != "cpu"
     growth = growth_rate(problem) * problem.duration
     steep = growth > _STEEP
-    if jax.default_backend() == "cpu":
-        network, points, steps = (MLP(24, 4), 4096, 150) if steep else (MLP(20, 3), 3072, 100)
-        modes = 6 if steep else 5
-    else:
+    if accelerator:
         network, points, steps = (MLP(40, 4), 8192, 300) if steep else (MLP(32, 4), 8192, 500)
         modes = 8 if steep else 5
+    else:
+        network, points, steps = (MLP(24, 4), 4096, 150) if steep else (MLP(20, 3), 3072, 100)
+        modes = 6 if steep else 5
     return Method(
         name="expert",
         lift=Semigroup() if has_waves(problem) else Decay(0.0),
