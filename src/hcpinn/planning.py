@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
@@ -385,8 +386,17 @@ _SHARED = (
 """The parts of a method in which runs that train together agree."""
 
 
+_EQUATIONS: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
+
+
 def equation(problem: Problem) -> str:
     """The right-hand side as text: what it computes from derivatives, coordinates and parameters."""
+    if problem not in _EQUATIONS:
+        _EQUATIONS[problem] = _traced(problem)
+    return _EQUATIONS[problem]
+
+
+def _traced(problem: Problem) -> str:
     indices = problem.derivatives
 
     def rates(values: Any, coordinates: Any, parameters: Any) -> Any:

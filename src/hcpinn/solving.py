@@ -19,11 +19,11 @@ from .catalog import DEFAULT, find_method
 from .errors import FileError, MethodError, ReferenceError
 from .floor import kink_floor
 from .method import Method, to_dict
-from .planning import Run, TrainingPlan
+from .planning import Run, TrainingPlan, network_key
 from .precision import double
 from .problem import Problem
 from .reference import Reference, fingerprint, solve_reference
-from .solution import Provenance, Solution, relative_errors
+from .solution import Provenance, Solution, make_trial, relative_errors
 from .training import Checkpoint, Progress, Trained, train
 from .trial import Trial
 from .verdict import judge
@@ -81,11 +81,12 @@ def solve_batch(
     checkpoint_every: float = 30.0,
     max_seconds: float | None = None,
     reference: Reference | bool = True,
-    progress: bool | None = None,
+    progress: Progress | bool | None = None,
 ) -> list[Solution]:
     """Solve runs of one computational shape together: different seeds, lifts or parameters.
 
-    Takes the same options as `solve`; a `Reference` that is given serves all runs.
+    Takes the same options as `solve`; a `Reference` that is given serves all runs, and `progress`
+    may be a `Progress` of one's own.
     """
     if not accuracy > 0:
         raise MethodError(f"accuracy must be positive, but is {accuracy!r}.")
@@ -95,9 +96,10 @@ def solve_batch(
         plan = TrainingPlan(runs, accuracy=accuracy)
         checkpoint = _checkpoint(plan, out, checkpoint_every, resume)
         references = plan.references = _references(runs, reference)
+        shown = Progress(visible=progress) if progress is None or isinstance(progress, bool) else progress
         outcomes = train(
             plan,
-            progress=Progress(visible=progress),
+            progress=shown,
             checkpoint=checkpoint,
             resume=resume,
             max_seconds=max_seconds,
@@ -218,10 +220,19 @@ def _as_method(method: Method | str | None, problem: Problem) -> Method:
     return find_method(DEFAULT if method is None else method, problem)
 
 
+def describe(run: Run, trial: Trial | None = None) -> list[Any]:
+    """What a training is, as plain data; functions of one's own are described by their values."""
+    with double():
+        own = make_trial(run.problem, run.method) if trial is None else trial
+        return [fingerprint(run.problem), to_dict(run.method), run.seed, _probe(run, own)]
+
+
 def _probe(run: Run, trial: Trial) -> list[str]:
-    """Lift, gate and features at a few points: a function of one's own is described by its values."""
+    """Lift, gate, features and the first network at a few points."""
     points = jax.numpy.asarray(sampling.interior(run.problem, 8, seed=0, sampler="uniform", purpose="probe"))
-    values = [trial.lift(points), trial.gate(points), trial.embed(points)]
+    features = trial.embed(points)
+    network = trial.network(trial.init(network_key(run.seed)), features)
+    values = [trial.lift(points), trial.gate(points), features, network]
     return [f"{number:.9g}" for value in values for number in np.asarray(value).ravel()]
 
 
@@ -230,9 +241,7 @@ def _checkpoint(plan: TrainingPlan, out: Any, every: float, resume: bool) -> Che
         if resume:
             raise FileError("resume needs the folder of the interrupted training: give out=….")
         return None
-    description = [
-        [fingerprint(run.problem), to_dict(run.method), run.seed, _probe(run, trial)]
-        for run, trial in zip(plan.runs, plan.trials(0, plan.places[0].factor, []), strict=True)
-    ]
+    trials = plan.trials(0, plan.places[0].factor, [])
+    description = [describe(run, trial) for run, trial in zip(plan.runs, trials, strict=True)]
     identity = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
     return Checkpoint(Path(out) / CHECKPOINT, identity, every)

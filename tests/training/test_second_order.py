@@ -100,9 +100,10 @@ def test_a_lift_that_solves_the_equation_leaves_nothing_to_train():
 def test_memory_is_known_and_too_much_of_it_refused_before_training(monkeypatch):
     objective, _, _ = objective_of()
     stage = hc.LevenbergMarquardt()
-    assert needed_bytes(stage, objective, 2) == 2 * needed_bytes(stage, objective, 1)
-    assert needed_bytes(hc.Adam(), objective, 1) == 0
-    assert needed_bytes(hc.Broyden(), objective, 1) >= 8 * objective.size**2
+    shape = (objective.size, objective.trial.outputs)
+    assert needed_bytes(stage, *shape, runs=2) == 2 * needed_bytes(stage, *shape)
+    assert needed_bytes(hc.Adam(), *shape) == 0
+    assert needed_bytes(hc.Broyden(), *shape) >= 8 * objective.size**2
     monkeypatch.setattr("hcpinn.training.memory.available_bytes", lambda: 1000)
     with pytest.raises(MethodError, match=r"needs about .* GiB, and .* GiB are free"):
         check_memory([stage], objective, 1)

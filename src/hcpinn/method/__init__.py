@@ -1,5 +1,6 @@
 """How to train, as a value."""
 
+from .budget import with_budget
 from .declaration import Method
 from .schedule import Curriculum, Resampling
 from .text import from_dict, from_toml, load_method, save_method, to_dict, to_toml
@@ -14,4 +15,5 @@ __all__ = [
     "save_method",
     "to_dict",
     "to_toml",
+    "with_budget",
 ]

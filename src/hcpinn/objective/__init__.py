@@ -1,7 +1,17 @@
 """What training makes small."""
 
 from .batches import Batches, take_batch
-from .objective import RESIDUAL, Data, Linearized, Measured, Objective, Rows, chunk_size, stack
+from .objective import (
+    RESIDUAL,
+    Data,
+    Linearized,
+    Measured,
+    Objective,
+    Rows,
+    chunk_size,
+    jacobian_chunk,
+    stack,
+)
 from .penalties import (
     BoundaryPenalty,
     DataPenalty,
@@ -36,6 +46,7 @@ __all__ = [
     "WeightRule",
     "check_penalties",
     "chunk_size",
+    "jacobian_chunk",
     "penalty_terms",
     "residual",
     "residual_block",

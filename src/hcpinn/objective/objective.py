@@ -164,7 +164,7 @@ class Objective:
 
     def jacobian_chunk(self, itemsize: int = 8) -> int:
         """How many points' rows of the Jacobian are held at once."""
-        return int(np.clip(_JACOBIAN_BYTES // (self.size * itemsize * self.trial.outputs), 64, 4096))
+        return jacobian_chunk(self.size, self.trial.outputs, itemsize)
 
     def _rows_of(self, term: Term, parameters: dict[str, Array]) -> Callable[[Array, Block], Rows]:
         """A function of parameters and points that gives a term's rows there."""
@@ -267,6 +267,11 @@ def _in_chunks(tree: Any, chunk: int) -> Any:
 
 def _join(values: Array, count: int) -> Array:
     return values.reshape(-1)[:count]
+
+
+def jacobian_chunk(size: int, outputs: int, itemsize: int) -> int:
+    """How many points' rows of a Jacobian with `size` columns are held at once."""
+    return int(np.clip(_JACOBIAN_BYTES // (size * itemsize * outputs), 64, 4096))
 
 
 def chunk_size(*, width: int, indices: int, itemsize: int, runs: int, platform: str) -> int:

@@ -44,9 +44,7 @@ class Consistency:
     """Whether φₜ vanishes at the start somewhere on the closed domain, where N is not determined."""
 
 
-def check_consistency(
-    trial: Trial, network: Any, points: Float[np.ndarray, "points axes"]
-) -> Consistency:
+def check_consistency(trial: Trial, network: Any, points: Float[np.ndarray, "points axes"]) -> Consistency:
     """Compare both forms of the equation at points, and both forms of N at their places at the start."""
     problem = trial.problem
     zero, first = _unit(problem.axes, None), _unit(problem.axes, "t")
@@ -89,9 +87,7 @@ def transformed_residual(
     network_jet = jets.nested(inner, points, (zero, first))
     gate_jet = jets.nested(trial.gate, points, (zero, first))
     lift_t = jets.nested(trial.lift, points, (first,))[first]
-    u = jets.nested(
-        lambda p: trial.lift(p) + trial.gate(p) * inner(p), points, problem.derivatives
-    )
+    u = jets.nested(lambda p: trial.lift(p) + trial.gate(p) * inner(p), points, problem.derivatives)
     fields = {index: problem.to_fields(values) for index, values in u.items()}
     coordinates = [points[:, i] for i in range(len(problem.axes))]
     rates = problem.evaluate_rhs(lambda n, i: fields[i][n], coordinates)
@@ -112,7 +108,8 @@ def advection_residual(
     c = problem.parameters[speed]
     zero, along_t, along_x = _unit(problem.axes, None), _unit(problem.axes, "t"), _unit(problem.axes, "x")
     n, gate, lift = (
-        jets.nested(f, points, (zero, along_t, along_x)) for f in (_inner(trial, network), trial.gate, trial.lift)
+        jets.nested(f, points, (zero, along_t, along_x))
+        for f in (_inner(trial, network), trial.gate, trial.lift)
     )
     carried = gate[zero] * (n[along_t] + c * n[along_x]) + (gate[along_t] + c * gate[along_x]) * n[zero]
     return carried + lift[along_t] + c * lift[along_x]

@@ -66,7 +66,9 @@ class Frozen:
         """|ρ(τ)|² over |ρ₀|²."""
         squares = self.amplitudes**2
         rest = max(float(self.rho @ self.rho - squares.sum()), 0.0)
-        return (float(np.sum(squares * np.exp(-2 * self.eigenvalues * tau))) + rest) / float(self.rho @ self.rho)
+        return (float(np.sum(squares * np.exp(-2 * self.eigenvalues * tau))) + rest) / float(
+            self.rho @ self.rho
+        )
 
     def time_to(self, share: float) -> float:
         """The time λ₁τ at which the loss has fallen to a share of its start; infinite if it never does.
@@ -125,7 +127,9 @@ def descend(system: System, *, step: float, counts: Sequence[int]) -> Descent:
     if not (step > 0 and math.isfinite(step)):
         raise MethodError(f"The step of gradient descent must be positive, but is {step!r}.")
     if list(counts) != sorted(set(counts)) or not counts or min(counts) < 1:
-        raise MethodError(f"Steps to look at must be positive, growing whole numbers, but are {list(counts)}.")
+        raise MethodError(
+            f"Steps to look at must be positive, growing whole numbers, but are {list(counts)}."
+        )
     with double():
 
         @jax.jit

@@ -88,7 +88,9 @@ def matrices(soft: System, hard: System, theta: np.ndarray | None = None) -> Mat
         held = {}
         for term in penalties:
             root = np.sqrt(np.asarray(scales[term.name]))
-            held[term.name] = (root[:, None, None] * np.asarray(rows[term.name].jacobian)).reshape(-1, at.size)
+            held[term.name] = (root[:, None, None] * np.asarray(rows[term.name].jacobian)).reshape(
+                -1, at.size
+            )
         zero, first = _ends(hard.problem)
         gate = jet_of(hard.trial.gate, jnp.asarray(points), (zero, first))
         each = hard.trial.outputs

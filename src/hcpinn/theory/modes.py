@@ -90,11 +90,15 @@ def amplitudes(
 def reference_grid(problem: Problem, reference: Reference) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
     """Points after the start on a part of the reference's grid, its values there, and the grid's shape."""
     most = _MOST[len(problem.space)]
-    picks: list[Sequence[int]] = [np.unique(np.linspace(1, len(reference.times) - 1, _TIMES).round().astype(int))]
+    picks: list[Sequence[int]] = [
+        np.unique(np.linspace(1, len(reference.times) - 1, _TIMES).round().astype(int))
+    ]
     for condition, axis in zip(problem.boundaries, reference.coordinates, strict=True):
         whole = len(axis) - 1 if isinstance(condition, Periodic) else len(axis)
         stride = max(1, whole // most)
-        picks.append(np.arange(0, whole - whole % stride if isinstance(condition, Periodic) else whole, stride))
+        picks.append(
+            np.arange(0, whole - whole % stride if isinstance(condition, Periodic) else whole, stride)
+        )
     grids = [g[p] for g, p in zip((reference.times, *reference.coordinates), picks, strict=True)]
     points = np.stack([m.ravel() for m in np.meshgrid(*grids, indexing="ij")], axis=1)
     values = {name: v[np.ix_(*picks)] for name, v in reference.values.items()}

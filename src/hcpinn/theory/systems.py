@@ -124,7 +124,9 @@ class System:
     def _rho(self) -> Any:
         def rho(theta: Array, data: Any) -> Array:
             values, scales = self.objective.mismatches(theta, data), self.objective.scales(data)
-            return jnp.concatenate([(jnp.sqrt(scales[n])[:, None] * v).reshape(-1) for n, v in values.items()])
+            return jnp.concatenate(
+                [(jnp.sqrt(scales[n])[:, None] * v).reshape(-1) for n, v in values.items()]
+            )
 
         return jax.jit(rho)
 

@@ -6,7 +6,7 @@ from .checkpoint import Checkpoint
 from .driver import History, PointWeights, Trained, train
 from .lbfgs import LBFGS
 from .levenberg_marquardt import LevenbergMarquardt
-from .memory import check_memory
+from .memory import available_bytes, check_memory, needed_bytes
 from .phase import Phase, Plan, Prepared
 from .progress import Progress
 from .schedule import Constant, Cosine, Exponential, Schedule
@@ -32,6 +32,8 @@ __all__ = [
     "Stage",
     "Stop",
     "Trained",
+    "available_bytes",
     "check_memory",
+    "needed_bytes",
     "train",
 ]

@@ -160,6 +160,7 @@ class _Training:
         return self._programs[key]
 
     def _record(self, carry: Carry, losses: np.ndarray, count: int) -> None:
+        self.progress.losses(sum(self.position.steps) + self.position.step, self.names, losses)
         self.position.step += count
         self.position.losses.append(losses)
         self.position.seconds = time.monotonic() - self.began

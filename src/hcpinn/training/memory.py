@@ -8,7 +8,7 @@ from pathlib import Path
 import jax
 
 from ..errors import MethodError
-from ..objective import Objective
+from ..objective import Objective, jacobian_chunk
 from .broyden import Broyden
 from .levenberg_marquardt import LevenbergMarquardt
 from .stage import Stage
@@ -17,11 +17,11 @@ _COPIES = {LevenbergMarquardt: 4, Broyden: 6}
 """Square matrices of the number of parameters that a stage holds at once."""
 
 
-def needed_bytes(stage: Stage, objective: Objective, runs: int) -> int:
-    """What a stage's matrices take, for runs that train together."""
-    size, item = objective.size, stage.dtype.itemsize
+def needed_bytes(stage: Stage, size: int, outputs: int, *, runs: int = 1) -> int:
+    """What a stage's matrices take, for networks with `size` parameters and runs that train together."""
+    item = stage.dtype.itemsize
     squares = _COPIES.get(type(stage), 0) * size**2
-    rows = 2 * objective.jacobian_chunk(item) * objective.trial.outputs * size
+    rows = 2 * jacobian_chunk(size, outputs, item) * outputs * size
     return runs * item * (squares + (rows if isinstance(stage, LevenbergMarquardt) else 0))
 
 
@@ -45,7 +45,7 @@ def check_memory(stages: Sequence[Stage], objective: Objective, runs: int) -> No
     """Refuse a stage whose matrices do not fit, before any time is spent on it."""
     free = available_bytes()
     for stage in stages:
-        needed = needed_bytes(stage, objective, runs)
+        needed = needed_bytes(stage, objective.size, objective.trial.outputs, runs=runs)
         if free is not None and needed > 0.9 * free:
             raise MethodError(
                 f"{stage.label} with {objective.size:,} parameters and {runs} run(s) needs about "

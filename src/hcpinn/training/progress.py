@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 
 class Progress:
@@ -54,6 +56,12 @@ class Progress:
             parts = ", ".join(f"{name} {value:.1e}" for name, value in (terms or {}).items())
             shown = f"{loss:.2e}[/bold] ({parts})[bold]" if parts else f"{loss:.2e}"
             self._bar.update(self._task, completed=step, loss=shown, rate=rate)
+
+    def losses(self, first: int, names: Sequence[str], values: np.ndarray) -> None:
+        """Each run's loss and terms, (steps, runs, 1 + terms), from step `first` of the training on.
+
+        Nothing is made of them here; who wants to follow every run does.
+        """
 
 
 def _interactive() -> bool:

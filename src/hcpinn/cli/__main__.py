@@ -1,0 +1,5 @@
+"""`python -m hcpinn.cli`."""
+
+from . import main
+
+main()

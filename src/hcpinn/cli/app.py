@@ -1,0 +1,79 @@
+"""What the commands share: the program they belong to, exit codes, and a look at the output folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import FileError, HcpinnError
+
+app = typer.Typer(
+    name="hcpinn",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+EXIT_NOT_CONVERGED = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        typer.echo(f"hcpinn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
+    ] = False,
+) -> None:
+    """Solve stiff, time-dependent PDEs with networks that meet initial and boundary data exactly.
+
+    Start with [bold]hcpinn list[/bold], then [bold]hcpinn solve allen-cahn-2[/bold].
+    """
+
+
+def main() -> None:
+    """Run the command line; what goes wrong is said in a sentence, without a traceback."""
+    try:
+        app()
+    except HcpinnError as error:
+        from rich.console import Console
+
+        Console(stderr=True, soft_wrap=True, highlight=False).print(
+            f"[bold red]Error:[/] {escape(str(error))}"
+        )
+        sys.exit(EXIT_BAD_INPUT)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+
+
+def check_folder(folder: Path) -> None:
+    """Find out before training, not after, whether results can be written."""
+    probe = folder / ".writable"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise FileError(
+            f"Cannot write to the folder {folder}: {error.strerror}. Choose another with --out."
+        ) from error
+
+
+def escape(text: Any) -> str:
+    from rich.markup import escape as escaped
+
+    return escaped(str(text))

@@ -1,0 +1,199 @@
+"""The command `hcpinn solve NAME`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import MethodError
+from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, app, check_folder, escape
+
+if TYPE_CHECKING:
+    from ..method import Method
+    from ..problem import Problem
+    from ..solution import Solution
+
+
+@app.command()
+def solve(
+    name: Annotated[str, typer.Argument(help="A problem of the catalogue; see [bold]hcpinn list[/bold].")],
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="NAME|FILE.toml",
+            help="How to train: a name or a set of switches, see [bold]hcpinn methods[/bold], or a file.",
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Change a parameter of the problem; repeat for more."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for the results.", show_default="out/NAME")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint in the output folder.")] = False,
+    accuracy: Annotated[
+        float, typer.Option(help="Relative L2 error up to which the solution counts as converged.")
+    ] = 1e-2,
+    steps: Annotated[
+        str | None,
+        typer.Option(metavar="N,N,…", help="Steps of each stage in place of the method's, as in 2000,500."),
+    ] = None,
+    points: Annotated[
+        int | None, typer.Option(min=1, help="Residual points in place of the method's.")
+    ] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Stop training after this time.")] = None,
+    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 30.0,
+    animation: Annotated[bool, typer.Option(help="Also write a GIF of the solution in time.")] = False,
+    progress: Annotated[
+        bool | None,
+        typer.Option("--progress/--quiet", help="Show a progress bar.", show_default="in a terminal"),
+    ] = None,
+) -> None:
+    """Solve a problem, check the solution against a classical one, and draw it.
+
+    Leaves in the output folder: [bold]summary.json[/bold] (errors, verdict, settings),
+    [bold]solution.npz[/bold] (open it with hcpinn.load), [bold]method.toml[/bold] (the method, for
+    --method), and the figures [bold]fields.png[/bold], [bold]slices.png[/bold],
+    [bold]history.png[/bold] and, for adaptive weights, [bold]weights.png[/bold].
+
+    Exit code: 0 if the solution converged, 1 if not, 2 for bad input, 130 if interrupted.
+
+    Examples:
+
+        hcpinn solve allen-cahn-2
+
+        hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1
+
+        hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1 --resume
+
+        hcpinn solve allen-cahn-1 --method pbc+ic1+sa
+    """
+    from .. import solving
+    from ..catalog import DEFAULT, find_method, find_problem
+    from ..training import Stop
+
+    problem = find_problem(name).with_parameters(**_assignments(set_ or []))
+    chosen = _with_budget(find_method(method or DEFAULT, problem), steps, points)
+    folder = out or Path("out") / name
+    check_folder(folder)
+    solution = solving.solve(
+        problem,
+        chosen,
+        seed=seed,
+        accuracy=accuracy,
+        out=folder,
+        resume=resume,
+        checkpoint_every=checkpoint_every,
+        max_seconds=max_seconds,
+        progress=progress,
+    )
+    _write(solution, folder)
+    if animation:
+        solution.animate(folder / "solution.gif")
+    stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
+    if not stopped_early:
+        (folder / solving.CHECKPOINT).unlink(missing_ok=True)
+    _report(solution, folder)
+    if stopped_early:
+        typer.echo(
+            "Go on with the same command and --resume" + (" and more --max-seconds." if max_seconds else ".")
+        )
+    if solution.stop is Stop.INTERRUPTED:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if not solution.verdict.converged:
+        raise typer.Exit(EXIT_NOT_CONVERGED)
+
+
+def _assignments(texts: list[str]) -> dict[str, float]:
+    values = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        try:
+            values[name.strip()] = float(value)
+        except ValueError:
+            sign = ""
+        if not sign:
+            raise MethodError(f"--set takes NAME=VALUE with a number, as in --set gamma2=4; not '{text}'.")
+    return values
+
+
+def _with_budget(method: Method, steps: str | None, points: int | None) -> Method:
+    """The method with the step and point budgets given on the command line."""
+    from ..method import with_budget
+
+    try:
+        counts = None if steps is None else [int(part) for part in steps.split(",")]
+        return with_budget(method, steps=counts, points=points)
+    except ValueError as error:
+        raise MethodError(
+            f"--steps takes {len(method.stages)} whole numbers, as in 2000,500; not '{steps}'."
+        ) from error
+
+
+def _write(solution: Solution, folder: Path) -> None:
+    from ..files import write_bytes
+    from ..method import save_method
+
+    solution.save(folder / "solution.npz")
+    write_bytes(folder / "summary.json", (json.dumps(solution.summary(), indent=2) + "\n").encode())
+    solution.plot(folder / "fields.png")
+    solution.plot_slices(folder / "slices.png")
+    solution.plot_history(folder / "history.png")
+    if solution.weights:
+        solution.plot_weights(folder / "weights.png")
+    save_method(solution.method, folder / "method.toml")
+
+
+def _report(solution: Solution, folder: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..precision import double
+    from ..trial import Semigroup
+
+    facts: list[tuple[str, str]] = [
+        ("problem", _describe(solution.problem)),
+        ("method", solution.method.name),
+    ]
+    if isinstance(solution.method.lift, Semigroup):
+        with double():
+            facts.append(("lift", str(solution.method.lift.waves(solution.problem))))
+    for label, errors in (("relative L2 error", solution.rel_l2), ("relative L1 error", solution.rel_l1)):
+        if errors is not None:
+            single = len(errors) == 1
+            facts.append((label, "  ".join(f"{'' if single else k + ' '}{v:.2e}" for k, v in errors.items())))
+    if solution.reference is not None:
+        facts.append(
+            (
+                "checked against",
+                f"{solution.reference.solver} (error about {solution.reference.error_estimate:.0e})",
+            )
+        )
+        facts += [("note", note) for note in solution.reference.notes]
+    facts += [
+        ("training", f"{sum(n for _, n in solution.history.stages):,} steps in {solution.seconds:.1f} s"),
+        ("stopped because", solution.stop.value),
+        ("verdict", f"{solution.verdict.status}. {' '.join(solution.verdict.reasons)}"),
+        ("results in", str(folder)),
+    ]
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for label, value in facts:
+        table.add_row(label, escape(value))
+    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
+
+
+def _describe(problem: Problem) -> str:
+    values = ", ".join(f"{k} = {v:g}" for k, v in problem.parameters.items())
+    return f"{problem.name} ({values})" if values else problem.name

@@ -1,0 +1,75 @@
+"""Claims: which process trains a run, so that two on one folder never train the same.
+
+A claim is a lock on a small file, held by the operating system: when its process ends, in
+whatever way, the lock is gone with it, and nothing has to be found out about old claims.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+
+from ..errors import FileError
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int) -> None:
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class Claim:
+    """The right to train one run, until it is released or the process ends."""
+
+    def __init__(self, path: Path, handle: int):
+        self.path, self._handle = path, handle
+
+    @classmethod
+    def take(cls, folder: Path, key: str) -> Claim | None:
+        """Claim a run; None if someone has it."""
+        path = folder / f"{key}.lock"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            while True:
+                handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+                try:
+                    _lock(handle)
+                except OSError:
+                    os.close(handle)
+                    return None
+                # Whoever had it may have removed the file between our opening and our locking it.
+                if _same(path, handle):
+                    break
+                os.close(handle)
+            who = {"host": socket.gethostname(), "process": os.getpid(), "since": time.strftime("%F %T")}
+            os.ftruncate(handle, 0)
+            os.write(handle, json.dumps(who).encode())
+            return cls(path, handle)
+        except OSError as error:
+            raise FileError(
+                f"Cannot claim a run in {folder}: {error.strerror or error}. Free some space or choose "
+                "another folder."
+            ) from error
+
+    def release(self) -> None:
+        """Give it up."""
+        with contextlib.suppress(OSError):  # an empty file that stays does no harm
+            self.path.unlink(missing_ok=True)
+        os.close(self._handle)
+
+
+def _same(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False

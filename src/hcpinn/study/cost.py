@@ -1,0 +1,150 @@
+"""What a group of runs costs, before it starts: a model of time and memory, with its constants stated.
+
+Time: each step costs a fixed overhead, and for each run `Stage.work` (about points × network
+parameters) for each derivative that is carried along.
+
+    seconds = stages · compiling + Σ steps · (overhead + runs · work · derivatives · evaluations / rate)
+
+The constants are fits to measured groups of the Allen–Cahn ablation: on one H200 1, 2 and 4 runs took
+46 to 48 s, 80 to 94 s and 118 to 149 s (the model: 51, 79 and 134 s); on two CPU cores a step took
+27 ms. Other shapes may be off by a factor of two.
+
+Memory: the values of all layers at the points that are done at once, forward and backward; what is fixed
+at all points; the state of the optimiser. An upper bound, since runs may share points.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+
+from ..jets import closure
+from ..objective import chunk_size
+from ..planning import Run
+from ..precision import double
+from ..problem import Problem
+from ..training import LBFGS, Stage, available_bytes, needed_bytes
+from ..trial import Embedding, Network
+
+_EVALUATIONS = 1.5
+"""Losses that a step with a line search takes, on average."""
+
+_KEPT = 3
+"""Times that a layer's values are held, forward and backward."""
+
+_USABLE = 0.6
+"""Share of the free memory that a group may take: what the model leaves out has to fit too."""
+
+LARGEST = 16
+"""Runs in a group at most: beyond about this number a device is busy, and larger groups gain nothing."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How fast a device is."""
+
+    name: str
+    rate: float
+    """Units of work per second in float32."""
+    double: float
+    """The rate in float64 as a share of it."""
+    overhead: float
+    """Seconds per step."""
+    compiling: float
+    """Seconds per stage."""
+    platform: str
+
+
+H200 = Machine("one NVIDIA H200", 9.7e11, 1.0, 2.4e-4, 5.0, "gpu")
+
+
+def this_machine() -> Machine:
+    """The device in use: another GPU is taken for an H200."""
+    if jax.default_backend() != "cpu":
+        return H200
+    cores = os.cpu_count() or 1
+    return Machine(f"{cores} CPU cores", 8.5e9 * cores, 0.5, 1e-4, 3.0, "cpu")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a group takes."""
+
+    seconds: float
+    bytes: int
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What the cost of a run depends on."""
+
+    size: int
+    """Parameters of the network."""
+    features: int
+    indices: int
+    """Derivatives that are carried through the network, the value among them."""
+    outputs: int
+    width: int
+    depth: int
+
+
+@cache
+def _shape(problem: Problem, embedding: Embedding, network: Network) -> _Shape:
+    outputs = len(problem.components)
+    with double():
+        embed = embedding.bind(problem)
+        features = jax.eval_shape(embed, jnp.zeros((1, len(problem.axes)))).shape[1]
+        parameters = jax.eval_shape(lambda key: network.init(key, features, outputs), jax.random.key(0))
+    time = (1, *[0] * len(problem.space))
+    return _Shape(
+        size=sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(parameters)),
+        features=features,
+        indices=len(closure((*problem.derivatives, time))),
+        outputs=outputs,
+        width=getattr(network, "width", 32),
+        depth=getattr(network, "depth", 4),
+    )
+
+
+def cost(runs: Sequence[Run], machine: Machine) -> Cost:
+    """Time and memory of runs that train together."""
+    count, method = len(runs), runs[0].method
+    shape = _shape(runs[0].problem, method.embedding, method.network)
+    lessons = method.windows * len(method.horizons)
+    lessons *= len(method.curriculum.factors) if method.curriculum else 1
+    seconds = 0.0
+    for stage in method.stages:
+        points = method.batches.size if method.batches and stage.tolerant else method.points
+        work = stage.work(points, shape.size) * shape.indices * (1.0 if stage.tolerant else _EVALUATIONS)
+        rate = machine.rate * (machine.double if stage.dtype.itemsize == 8 else 1.0)
+        seconds += machine.compiling + lessons * stage.steps * (machine.overhead + count * work / rate)
+
+    item = max(stage.dtype.itemsize for stage in method.stages)
+    jet = shape.width * shape.indices
+    chunk = chunk_size(
+        width=shape.width, indices=shape.indices, itemsize=item, runs=count, platform=machine.platform
+    )
+    layers = min(chunk, method.points) * jet * item * (shape.depth + 1) * _KEPT
+    fixed = method.points * 8 * (shape.indices * (shape.features + 2 * shape.outputs) + 4)
+    states = max(_state_bytes(stage, shape) for stage in method.stages)
+    return Cost(seconds, int(count * (layers + fixed + states)))
+
+
+def _state_bytes(stage: Stage, shape: _Shape) -> int:
+    vectors = 10 + (2 * stage.memory if isinstance(stage, LBFGS) else 0)
+    return vectors * shape.size * stage.dtype.itemsize + needed_bytes(stage, shape.size, shape.outputs)
+
+
+def largest_group(runs: Sequence[Run], machine: Machine, *, most: int = LARGEST) -> int:
+    """How many of some runs of one shape fit into the memory that is free, at least one."""
+    free = available_bytes()
+    size = min(most, len(runs))
+    while size > 1 and free is not None and cost(runs[:size], machine).bytes > _USABLE * free:
+        size -= 1
+    return size

@@ -1,0 +1,125 @@
+"""A study: sections of runs, each beside the figure that was published for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..catalog import PublishedRow
+from ..errors import MethodError
+from ..method import with_budget
+from ..planning import Run
+from .record import run_key
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table's worth of runs."""
+
+    name: str
+    """As in 'ablation allen-cahn-1'."""
+    title: str
+    runs: tuple[Run, ...]
+    labels: tuple[str, ...] = ()
+    """What each run's row is called, as in 'pbc+ic1+sa' or 'm = 5'; the method's name unless given.
+
+    Runs that differ in their seed alone share a label.
+    """
+    published: tuple[PublishedRow | None, ...] = ()
+    """For each run the row of the published tables that it belongs to, or None."""
+    accuracy: float = 1e-2
+    """The relative L2 error up to which a solution counts as converged."""
+
+    def __post_init__(self) -> None:
+        if not self.runs:
+            raise MethodError(f"The section '{self.name}' has no runs.")
+        if not self.accuracy > 0:
+            raise MethodError(f"{self.name}: accuracy must be positive, but is {self.accuracy!r}.")
+        if not self.labels:
+            object.__setattr__(self, "labels", tuple(run.method.name for run in self.runs))
+        if not self.published:
+            object.__setattr__(self, "published", (None,) * len(self.runs))
+        if not len(self.runs) == len(self.labels) == len(self.published):
+            raise MethodError(
+                f"The section '{self.name}' has {len(self.runs)} runs, but {len(self.labels)} labels and "
+                f"{len(self.published)} published rows. Give one of each per run."
+            )
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The key of each run's record in a store."""
+        return tuple(run_key(run, self.accuracy) for run in self.runs)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The names of its problems, each once."""
+        return tuple(dict.fromkeys(run.problem.name for run in self.runs))
+
+
+@dataclass(frozen=True)
+class Study:
+    """Many runs as one job: problems × methods × seeds, in sections."""
+
+    name: str
+    title: str
+    sections: tuple[Section, ...]
+
+    def __post_init__(self) -> None:
+        names = [section.name for section in self.sections]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise MethodError(f"The study '{self.name}' has two sections '{twice[0]}'. Name them apart.")
+        if not names:
+            raise MethodError(f"The study '{self.name}' has no sections.")
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All runs, section by section; sections may share some."""
+        return tuple(run for section in self.sections for run in section.runs)
+
+    @cached_property
+    def wanted(self) -> dict[str, tuple[Run, float]]:
+        """What is to be trained: each key once, with its run and accuracy."""
+        found: dict[str, tuple[Run, float]] = {}
+        for section in self.sections:
+            for key, run in zip(section.keys, section.runs, strict=True):
+                found.setdefault(key, (run, section.accuracy))
+        return found
+
+    def with_seeds(self, seeds: Sequence[int]) -> Study:
+        """The same study with these seeds in place of its own."""
+
+        def renewed(section: Section) -> Section:
+            once: dict[Any, int] = {}
+            for number, run in enumerate(section.runs):
+                once.setdefault((section.labels[number], run.problem, repr(run.method)), number)
+            picks = [(number, seed) for number in once.values() for seed in seeds]
+            return dataclasses.replace(
+                section,
+                runs=tuple(dataclasses.replace(section.runs[n], seed=seed) for n, seed in picks),
+                labels=tuple(section.labels[n] for n, _ in picks),
+                published=tuple(section.published[n] for n, _ in picks),
+            )
+
+        return self._with_sections(renewed(section) for section in self.sections)
+
+    def with_budget(self, *, steps: Sequence[int] | None = None, points: int | None = None) -> Study:
+        """The same study with other budgets, as for a first look.
+
+        `steps` are those of each stage in turn; a method with fewer stages takes the first of them.
+        """
+
+        def shortened(run: Run) -> Run:
+            own = None if steps is None else tuple(steps)[: len(run.method.stages)]
+            return dataclasses.replace(run, method=with_budget(run.method, steps=own, points=points))
+
+        def renewed(section: Section) -> Section:
+            return dataclasses.replace(section, runs=tuple(map(shortened, section.runs)))
+
+        return self._with_sections(renewed(section) for section in self.sections)
+
+    def _with_sections(self, sections: Iterable[Section]) -> Study:
+        return dataclasses.replace(self, sections=tuple(sections))

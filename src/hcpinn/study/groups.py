@@ -1,0 +1,70 @@
+"""Groups: runs of one shape that train together."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..errors import MethodError
+from ..planning import Run, check_alike
+
+Wanted = Mapping[str, tuple[Run, float]]
+"""What is to be trained: key → run and accuracy."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that train together, with their keys."""
+
+    keys: tuple[str, ...]
+    runs: tuple[Run, ...]
+    accuracy: float
+
+    @property
+    def name(self) -> str:
+        """Its address: the same runs in the same order make the same group."""
+        return hashlib.sha256(" ".join(self.keys).encode()).hexdigest()[:20]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def only(self, keys: Sequence[str]) -> Group:
+        """Those of its runs that have these keys."""
+        kept = [number for number, key in enumerate(self.keys) if key in set(keys)]
+        return Group(tuple(self.keys[n] for n in kept), tuple(self.runs[n] for n in kept), self.accuracy)
+
+    def parts(self, size: int) -> list[Group]:
+        """The group in parts of about one size, at most `size` each."""
+        count = -(-len(self) // size)
+        ends = [round(part * len(self) / count) for part in range(count + 1)]
+        return [self.only(self.keys[a:b]) for a, b in itertools.pairwise(ends)]
+
+
+def group_of(keys: Sequence[str], wanted: Wanted) -> Group:
+    """The group of these keys."""
+    return Group(tuple(keys), tuple(wanted[key][0] for key in keys), wanted[keys[0]][1])
+
+
+def grouped(wanted: Wanted, *, size: Callable[[Sequence[Run]], int]) -> list[Group]:
+    """Everything wanted in groups; `size` says how many of some runs of one shape may train together."""
+    alike: list[list[str]] = []
+    for key, (run, accuracy) in wanted.items():
+        for keys in alike:
+            first, same = wanted[keys[0]]
+            if accuracy == same and _alike(first, run):
+                keys.append(key)
+                break
+        else:
+            alike.append([key])
+    whole = [group_of(keys, wanted) for keys in alike]
+    return [part for group in whole for part in group.parts(size(group.runs))]
+
+
+def _alike(one: Run, other: Run) -> bool:
+    try:
+        check_alike([one, other])
+    except MethodError:
+        return False
+    return True

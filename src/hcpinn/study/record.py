@@ -1,0 +1,190 @@
+"""The record of a run: what was trained, how it ended, and where and with what it was computed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..errors import FileError, HcpinnError
+from ..method import Method, from_dict, to_dict
+from ..planning import Run
+from ..problem import Problem
+from ..reference import fingerprint
+from ..solution import Solution, relative_errors
+from ..solving import describe
+
+VERSION = 1
+"""Of the layout of records and stores."""
+
+DONE, FAILED = "done", "failed"
+
+_CURVE = 200
+"""Points that are kept of each curve of a history."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One finished run: trained to its end, or failed for a reason."""
+
+    key: str
+    """The content address of problem, method, seed and accuracy: `run_key`."""
+    problem: str
+    """The problem's name."""
+    parameters: dict[str, float]
+    method: str
+    """The method's name. It does not count in the key: methods with equal settings share a record."""
+    method_text: str
+    """Every setting of the method, as JSON; `method.from_dict(json.loads(text))` makes it again."""
+    seed: int
+    status: str
+    """'done' or 'failed'."""
+    reason: str = ""
+    """Why it failed."""
+    summary: dict[str, Any] = field(default_factory=dict)
+    """`Solution.summary()`, with the `stages` as (name, steps), and `rel_l2_at`: errors at T/2 and T."""
+    history: dict[str, np.ndarray] = field(default_factory=dict)
+    """Thinned curves over `step`: `loss`, and each term of it. Empty where none was kept."""
+    trained_together: int = 1
+    commit: str = ""
+    """The commit of hcpinn's source, with '+' after it where files had been changed."""
+    finished: str = ""
+    """When, in ISO form."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the run came to its end."""
+        return self.status == DONE
+
+    def to_plain(self) -> dict[str, Any]:
+        """The record as plain data, for JSON."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        plain["method_text"] = json.loads(self.method_text)
+        plain["history"] = {name: [_short(v) for v in values] for name, values in self.history.items()}
+        return {"kind": "record", "version": VERSION, **plain}
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any], *, source: object) -> Record:
+        """The record that `to_plain` described; `source` is where it comes from, for messages."""
+        check_version(data, "record", source)
+        try:
+            values = {name: data[name] for name in cls.__dataclass_fields__}
+            values["method_text"] = json.dumps(values["method_text"])
+            values["history"] = {name: _curve(name, v) for name, v in values["history"].items()}
+            return cls(**values)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FileError(f"{source} is not a whole record: it lacks or garbles {error}.") from error
+
+
+def check_version(data: Any, kind: str, source: object) -> None:
+    """Refuse what is of another kind or of another version of the layout."""
+    found = data.get("kind") if isinstance(data, Mapping) else None
+    if found != kind:
+        raise FileError(f"{source} is not a {kind} of hcpinn.")
+    if data.get("version") != VERSION:
+        raise FileError(
+            f"{source} is a {kind} of version {data.get('version')}; this hcpinn reads and writes version "
+            f"{VERSION}. Use the hcpinn that wrote it, or another folder."
+        )
+
+
+_FINGERPRINTS: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
+
+
+def run_key(run: Run, accuracy: float = 1e-2) -> str:
+    """40 hexadecimal digits that stand for everything the outcome of a run depends on."""
+    if run.problem not in _FINGERPRINTS:
+        _FINGERPRINTS[run.problem] = fingerprint(run.problem)
+    settings = {name: value for name, value in to_dict(run.method).items() if name != "name"}
+    statement = [VERSION, _FINGERPRINTS[run.problem], settings, run.seed, accuracy]
+    if not _is_plain(run.method):
+        statement.append(describe(run))
+    return hashlib.sha256(json.dumps(statement, sort_keys=True).encode()).hexdigest()[:40]
+
+
+def _is_plain(method: Method) -> bool:
+    """Whether a method is told by its text alone, without functions or data of one's own."""
+    try:
+        return from_dict(to_dict(method)) == method
+    except HcpinnError:
+        return False
+
+
+def record_of(solution: Solution, *, key: str, trained_together: int, commit: str, finished: str) -> Record:
+    """The record of a run that came to its end."""
+    return Record(
+        **_identity(key, solution.problem, solution.method, solution.seed),
+        status=DONE,
+        summary={
+            **solution.summary(),
+            "stages": [list(stage) for stage in solution.history.stages],
+            "rel_l2_at": _errors_in_time(solution),
+        },
+        history=thinned(solution),
+        trained_together=trained_together,
+        commit=commit,
+        finished=finished,
+    )
+
+
+def failure(run: Run, reason: str, *, key: str, commit: str, finished: str) -> Record:
+    """The record of a run that could not be carried out."""
+    identity = _identity(key, run.problem, run.method, run.seed)
+    return Record(**identity, status=FAILED, reason=reason, commit=commit, finished=finished)
+
+
+def _identity(key: str, problem: Problem, method: Method, seed: int) -> dict[str, Any]:
+    return {
+        "key": key,
+        "problem": problem.name,
+        "parameters": dict(problem.parameters),
+        "method": method.name,
+        "method_text": json.dumps(to_dict(method)),
+        "seed": seed,
+    }
+
+
+def thinned(solution: Solution) -> dict[str, np.ndarray]:
+    """The history at a few hundred steps: dense at the start, then evenly spaced. Values are not smoothed."""
+    curves = {"loss": solution.history.loss, **solution.history.terms}
+    count = len(solution.history.loss)
+    if not count:
+        return {}
+    early, even = np.geomspace(1, count, _CURVE // 4), np.linspace(1, count, _CURVE - _CURVE // 4)
+    steps = np.unique(np.concatenate([early, even]).round().astype(int))
+    return {"step": steps, **{name: np.asarray(v, float)[steps - 1] for name, v in curves.items()}}
+
+
+def _errors_in_time(solution: Solution) -> dict[str, dict[str, float | None]]:
+    """Relative L2 errors by field at half time and at the end."""
+    reference = solution.reference
+    if reference is None:
+        return {}
+    found = {}
+    for share in (0.5, 1.0):
+        wanted = solution.problem.start + share * solution.problem.duration
+        at = int(np.argmin(np.abs(reference.times - wanted)))
+        predicted = solution.on_grid(reference.times[at : at + 1], *reference.coordinates)
+        exact = {name: values[at : at + 1] for name, values in reference.values.items()}
+        errors, _ = relative_errors(solution.problem, predicted, exact)
+        found[f"t={reference.times[at]:g}"] = {k: v if math.isfinite(v) else None for k, v in errors.items()}
+    return found
+
+
+def _short(value: Any) -> float | int | None:
+    """A number of a curve with the digits that a picture can show; None where it is not finite."""
+    if isinstance(value, np.integer | int):
+        return int(value)
+    return float(f"{value:.5g}") if np.isfinite(value) else None
+
+
+def _curve(name: str, values: Any) -> np.ndarray:
+    if name == "step":
+        return np.asarray(values, int)
+    return np.asarray([np.nan if v is None else v for v in values], float)
