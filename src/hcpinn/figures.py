@@ -28,8 +28,8 @@ _STYLE: Any = {
     "figure.dpi": 150,
     "savefig.dpi": 150,
 }
-_BLUE, _ORANGE, _GREY = "#1f5fa8", "#d1602b", "#8a8a8a"
-_COLORS = (_BLUE, _ORANGE, "#3a8f5c", "#7a4fa3", "#b3892f")
+BLUE, ORANGE, GREY = "#1f5fa8", "#d1602b", "#8a8a8a"
+COLORS = (BLUE, ORANGE, "#3a8f5c", "#7a4fa3", "#b3892f")
 
 
 def field_figure(solution: Solution) -> Figure:
@@ -38,7 +38,7 @@ def field_figure(solution: Solution) -> Figure:
     On an interval over (t, x), a row per component. In the plane over (x, y), a row per
     component and time: 0, T/2 and T. In space on the middle plane of z.
     """
-    shown = _Shown(solution)
+    shown = Shown(solution)
     columns = 3 if shown.exact is not None else 1
     rows: list[tuple[str, str, Any]] = []
     for name in shown.predicted:
@@ -48,7 +48,7 @@ def field_figure(solution: Solution) -> Figure:
             rows += [
                 (name, f" at t = {shown.times[i]:g}", lambda values, i=i: values[i].T) for i in shown.picks
             ]
-    figure, axes = _subplots(len(rows), columns, (4.1 * columns, 3.0 * len(rows)))
+    figure, axes = subplots(len(rows), columns, (4.1 * columns, 3.0 * len(rows)))
     for row, (name, when, view) in zip(axes, rows, strict=True):
         predicted = view(shown.predicted[name])
         exact = None if shown.exact is None else view(shown.exact[name])
@@ -74,22 +74,22 @@ def field_figure(solution: Solution) -> Figure:
 
 def slice_figure(solution: Solution) -> Figure:
     """Profiles along x at t = 0, T/2 and T, a row per component; in the middle of the other axes."""
-    shown = _Shown(solution)
-    figure, axes = _subplots(len(shown.predicted), 3, (12.3, 2.9 * len(shown.predicted)))
+    shown = Shown(solution)
+    figure, axes = subplots(len(shown.predicted), 3, (12.3, 2.9 * len(shown.predicted)))
     for row, name in zip(axes, shown.predicted, strict=True):
         for axis, pick in zip(row, shown.picks, strict=True):
             if shown.exact is not None:
                 axis.plot(
                     shown.x,
                     shown.profile(shown.exact[name], pick),
-                    color=_BLUE,
+                    color=BLUE,
                     linewidth=2.2,
                     label="reference",
                 )
             axis.plot(
                 shown.x,
                 shown.profile(shown.predicted[name], pick),
-                color=_ORANGE,
+                color=ORANGE,
                 linewidth=1.6,
                 linestyle="--",
                 label="solution",
@@ -106,13 +106,13 @@ def slice_figure(solution: Solution) -> Figure:
 def history_figure(solution: Solution) -> Figure:
     """The loss at every step, with the stages marked; below it its terms, where it has several."""
     loss, terms = solution.history.loss, solution.history.terms
-    figure, axes = _subplots(1, 1, (7.0, 3.6))
+    figure, axes = subplots(1, 1, (7.0, 3.6))
     axis = axes[0][0]
     curves = {"loss": loss}
     if len(terms) > 1 or solution.weights:
         curves.update({f"{name}, mean square": values for name, values in terms.items()})
     some = False
-    for (name, values), color in zip(curves.items(), itertools.cycle(_COLORS), strict=False):
+    for (name, values), color in zip(curves.items(), itertools.cycle(COLORS), strict=False):
         drawn = np.where(np.isfinite(values) & (values > 0), values, np.nan)
         axis.plot(np.arange(1, len(values) + 1), drawn, color=color, linewidth=0.9, label=name)
         some |= bool(np.isfinite(drawn).any())
@@ -125,9 +125,9 @@ def history_figure(solution: Solution) -> Figure:
     crowded = len(solution.history.stages) > 4
     for name, count in solution.history.stages:
         if start:
-            axis.axvline(start, color=_GREY, linewidth=0.8, linestyle=":")
+            axis.axvline(start, color=GREY, linewidth=0.8, linestyle=":")
         if not crowded:
-            axis.text(start, top, f" {name}", va="top", ha="left", color=_GREY)
+            axis.text(start, top, f" {name}", va="top", ha="left", color=GREY)
         start += count
     axis.set_xlim(0, max(len(loss), 1))
     axis.set_xlabel("step")
@@ -142,7 +142,7 @@ def weights_figure(solution: Solution) -> Figure:
             f"The method '{solution.method.name}' has no adaptive weights to draw. Use "
             "weights=SelfAdaptive(), Attention() or Causal()."
         )
-    figure, axes = _subplots(1, len(solution.weights), (4.6 * len(solution.weights), 3.4))
+    figure, axes = subplots(1, len(solution.weights), (4.6 * len(solution.weights), 3.4))
     names = solution.problem.axes
     first, second = (0, 1) if len(names) == 2 else (1, 2)
     for axis, (term, found) in zip(axes[0], solution.weights.items(), strict=True):
@@ -180,10 +180,10 @@ def animation(solution: Solution, frames: int) -> bytes:
     margin = 0.05 * (high - low or 1.0)
     pictures = []
     for time, state in zip(times, values, strict=True):
-        figure, axes = _subplots(1, 1, (5.0, 3.8))
+        figure, axes = subplots(1, 1, (5.0, 3.8))
         axis = axes[0][0]
         if flat:
-            axis.plot(space[0], state, color=_BLUE)
+            axis.plot(space[0], state, color=BLUE)
             axis.set_ylim(low - margin, high + margin)
         else:
             shown = axis.pcolormesh(space[0], space[1], state.T, cmap="RdBu_r", vmin=low, vmax=high)
@@ -203,9 +203,7 @@ def animation(solution: Solution, frames: int) -> bytes:
 def gallery_figure(pictures: Sequence[tuple[str, Problem, Reference]]) -> Figure:
     """One panel per problem: its first component over (t, x), or at the end of the horizon over (x, y)."""
     columns = 3
-    figure, axes = _subplots(
-        -(-len(pictures) // columns), columns, (12.3, 2.9 * -(-len(pictures) // columns))
-    )
+    figure, axes = subplots(-(-len(pictures) // columns), columns, (12.3, 2.9 * -(-len(pictures) // columns)))
     for axis in axes.flat[len(pictures) :]:
         axis.remove()
     for axis, (title, problem, reference) in zip(axes.flat, pictures, strict=False):
@@ -237,7 +235,7 @@ def finish(figure: Figure, path: str | Path | None) -> Figure | Path:
     return write_bytes(path, buffer.getvalue())
 
 
-class _Shown:
+class Shown:
     """What a figure shows: each real component on the grid; of three dimensions, the middle plane of z."""
 
     def __init__(self, solution: Solution):
@@ -288,7 +286,8 @@ class _Shown:
         axis.set_ylabel("x" if self.y is None else "y")
 
 
-def _subplots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Any]:
+def subplots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Any]:
+    """An empty figure of this size in inches, in the style of all figures here, and its grid of axes."""
     import matplotlib
 
     if matplotlib.get_backend().lower() not in ("inline", "module://matplotlib_inline.backend_inline"):
