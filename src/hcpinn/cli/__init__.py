@@ -1,6 +1,6 @@
 """The command line: one file per command, each of which joins the program in `app`."""
 
-from . import catalogue, solve
+from . import catalogue, solve, theory
 from .app import app, main
 
-__all__ = ["app", "catalogue", "main", "solve"]
+__all__ = ["app", "catalogue", "main", "solve", "theory"]

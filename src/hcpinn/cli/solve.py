@@ -82,7 +82,7 @@ def solve(
     from ..catalog import DEFAULT, find_method, find_problem
     from ..training import Stop
 
-    problem = find_problem(name).with_parameters(**_assignments(set_ or []))
+    problem = find_problem(name).with_parameters(**assignments(set_ or []))
     chosen = _with_budget(find_method(method or DEFAULT, problem), steps, points)
     folder = out or Path("out") / name
     check_folder(folder)
@@ -114,7 +114,8 @@ def solve(
         raise typer.Exit(EXIT_NOT_CONVERGED)
 
 
-def _assignments(texts: list[str]) -> dict[str, float]:
+def assignments(texts: list[str]) -> dict[str, float]:
+    """Parameters given as NAME=VALUE."""
     values = {}
     for text in texts:
         name, sign, value = text.partition("=")

@@ -70,6 +70,12 @@ class Frozen:
             self.rho @ self.rho
         )
 
+    def part_at(self, tau: float, rows: slice) -> float:
+        """The same for some of the rows: a term's own share of decay, which need not be monotone."""
+        start = float(self.rho[rows] @ self.rho[rows])
+        now = self.rho_at(tau)[rows]
+        return float(now @ now) / (start or 1.0)
+
     def time_to(self, share: float) -> float:
         """The time λ₁τ at which the loss has fallen to a share of its start; infinite if it never does.
 

@@ -168,8 +168,13 @@ class Curvature:
     """The largest eigenvalue of Jᵀ J."""
 
 
-def curvature(system: System, theta: np.ndarray | None = None) -> Curvature:
-    """The extreme eigenvalues of the whole Hessian, by Lanczos' method on its products with vectors."""
+def curvature(
+    system: System, theta: np.ndarray | None = None, *, gauss_newton: float | None = None
+) -> Curvature:
+    """The extreme eigenvalues of the whole Hessian, by Lanczos' method on its products with vectors.
+
+    `gauss_newton` is the largest eigenvalue of Jᵀ J, where that is known already.
+    """
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     with double():
@@ -179,8 +184,9 @@ def curvature(system: System, theta: np.ndarray | None = None) -> Curvature:
         product = lambda v: np.asarray(whole(jnp.asarray(v, float)))
         operator: Any = LinearOperator((at.size, at.size), matvec=product, dtype=np.float64)  # type: ignore[call-arg]
         low, high = eigsh(operator, k=2, which="BE", v0=start, tol=1e-3, return_eigenvectors=False)
-        jacobian = np.asarray(system.tangent(np.asarray(at)).jacobian)
-    return Curvature(float(high), float(low), norm(jacobian) ** 2)
+        if gauss_newton is None:
+            gauss_newton = norm(np.asarray(system.tangent(np.asarray(at)).jacobian)) ** 2
+    return Curvature(float(high), float(low), gauss_newton)
 
 
 def _induced(operator: np.ndarray, features: np.ndarray) -> tuple[float, float]:

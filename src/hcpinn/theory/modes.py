@@ -1,9 +1,9 @@
-"""Fourier modes of the error while training goes on: which of them a kernel learns, and how soon."""
+"""The error while training goes on, and its Fourier modes: which of them are learnt, and how soon."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,43 +21,60 @@ _TIMES, _MOST = 16, {1: 128, 2: 32, 3: 16}
 """Times, and positions per axis, at which the error is looked at."""
 
 
+class ErrorProbe:
+    """u(θ) − u on a part of a reference's grid, for any parameters of a system."""
+
+    def __init__(self, system: System, reference: Reference):
+        self.problem = system.problem
+        points, self.exact, self.shape = reference_grid(system.problem, reference)
+        zero = (0,) * len(system.problem.axes)
+        with double():
+            fixed = jax.jit(lambda c: system.trial.fix(c, (zero,)))(jnp.asarray(points))
+            self._origin = jnp.asarray(system.theta)
+
+            def u(theta: Any) -> Any:
+                return system.trial.jet(system.objective.unravel(theta), fixed, (zero,))[zero]
+
+            self._value = jax.jit(u)
+            self._along = jax.jit(lambda theta, change: jax.jvp(u, (theta,), (change,)))
+
+    def error(self, theta: np.ndarray) -> Float[np.ndarray, "points components"]:
+        """u(θ) − u."""
+        with double():
+            return np.asarray(self._value(jnp.asarray(theta))) - self.exact
+
+    def frozen_error(self, frozen: Frozen, tau: float) -> Float[np.ndarray, "points components"]:
+        """The same at θ(τ) of a frozen kernel, with u to first order in the parameters."""
+        with double():
+            value, change = self._along(self._origin, jnp.asarray(frozen.change_at(tau)))
+            return np.asarray(value + change) - self.exact
+
+    def relative(self, error: Float[np.ndarray, "points components"]) -> float:
+        """|error| over |u|, all components together."""
+        return float(np.linalg.norm(error) / (np.linalg.norm(self.exact) or 1.0))
+
+    def modes(self, error: Float[np.ndarray, "points components"]) -> Float[np.ndarray, " modes"]:
+        """The amplitudes of the error's modes."""
+        return amplitudes(self.problem, error.reshape(self.shape))[1]
+
+
 @dataclass(frozen=True, eq=False)
 class ModeDecay:
-    """Amplitudes of the error's modes, root mean square over times and components."""
+    """Amplitudes of the error's modes, root mean square over times, at the steps of a descent."""
 
-    numbers: Float[np.ndarray, " modes"]
-    """Wave numbers, rounded |k|: periods, or half periods where an axis is not periodic, per length."""
     start: Float[np.ndarray, " modes"]
+    """By wave number |k| from 0 on: periods, or half periods where an axis is not periodic, per length."""
     measured: Float[np.ndarray, "seen modes"]
     predicted: Float[np.ndarray, "seen modes"]
 
 
-def mode_decay(system: System, frozen: Frozen, descent: Descent, reference: Reference) -> ModeDecay:
-    """Follow the modes of u(θ) − u along a descent, and along the one that a frozen kernel predicts."""
-    problem = system.problem
-    points, exact, shape = reference_grid(problem, reference)
-    with double():
-        where, unravel = jnp.asarray(points), system.objective.unravel
-        zero = (0,) * len(problem.axes)
-        fixed = jax.jit(lambda c: system.trial.fix(c, (zero,)))(where)
-
-        def u(theta: jax.Array) -> jax.Array:
-            return system.trial.jet(unravel(theta), fixed, (zero,))[zero]
-
-        value = jax.jit(u)
-        along = jax.jit(lambda theta, change: jax.jvp(u, (theta,), (change,))[1])
-        origin = jnp.asarray(system.theta)
-        begin = np.asarray(value(origin))
-        measured = [np.asarray(value(jnp.asarray(theta))) for theta in descent.thetas]
-        predicted = [
-            begin + np.asarray(along(origin, jnp.asarray(frozen.change_at(tau)))) for tau in descent.times
-        ]
-    numbers, start = amplitudes(problem, (begin - exact).reshape(shape))
-    both = [
-        np.stack([amplitudes(problem, (values - exact).reshape(shape))[1] for values in each])
-        for each in (measured, predicted)
-    ]
-    return ModeDecay(numbers, start, *both)
+def mode_decay(probe: ErrorProbe, frozen: Frozen, descent: Descent, theta: np.ndarray) -> ModeDecay:
+    """Follow the modes of the error along a descent from θ, and along what a frozen kernel predicts."""
+    return ModeDecay(
+        probe.modes(probe.error(theta)),
+        np.stack([probe.modes(probe.error(seen)) for seen in descent.thetas]),
+        np.stack([probe.modes(probe.frozen_error(frozen, tau)) for tau in descent.times]),
+    )
 
 
 def amplitudes(
@@ -65,8 +82,9 @@ def amplitudes(
 ) -> tuple[Float[np.ndarray, " modes"], Float[np.ndarray, " modes"]]:
     """Wave numbers |k|, rounded, and the root mean square over times of all modes of that number.
 
-    The squares add up to the mean square of the values along periodic axes. Along others the modes
-    are cosines of half periods.
+    Squares add up to the mean over times and points of Σ |values|² over components, but for wave
+    numbers too high to be resolved in every direction. Along axes that are not periodic the modes are
+    cosines of half periods.
     """
     modes = values.astype(complex)
     numbers: list[np.ndarray] = []
@@ -82,23 +100,23 @@ def amplitudes(
     mesh = np.meshgrid(*numbers, indexing="ij")
     shell = np.rint(np.sqrt(sum(m**2 for m in mesh))).astype(int)
     power = np.mean(np.sum(np.abs(modes) ** 2, axis=-1), axis=0)
-    most = min(len(n) for n in numbers) // 2 if len(numbers) == 1 else int(min(n.max() for n in numbers))
-    found = [np.sqrt(power[shell == k].sum()) for k in range(most + 1)]
-    return np.arange(most + 1, dtype=float), np.asarray(found)
+    most = int(min(n.max() for n in numbers))
+    found = np.sqrt([power[shell == k].sum() for k in range(most + 1)])
+    return np.arange(most + 1, dtype=float), found
 
 
 def reference_grid(problem: Problem, reference: Reference) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
     """Points after the start on a part of the reference's grid, its values there, and the grid's shape."""
     most = _MOST[len(problem.space)]
-    picks: list[Sequence[int]] = [
-        np.unique(np.linspace(1, len(reference.times) - 1, _TIMES).round().astype(int))
-    ]
+    picks = [np.unique(np.linspace(1, len(reference.times) - 1, _TIMES).round().astype(int))]
     for condition, axis in zip(problem.boundaries, reference.coordinates, strict=True):
-        whole = len(axis) - 1 if isinstance(condition, Periodic) else len(axis)
-        stride = max(1, whole // most)
-        picks.append(
-            np.arange(0, whole - whole % stride if isinstance(condition, Periodic) else whole, stride)
-        )
+        stride = max(1, len(axis) // most)
+        if isinstance(condition, Periodic):  # has its first point again at its end, and must close
+            whole = len(axis) - 1
+            divisors = [n for n in range(stride, whole // 16 + 1) if whole % n == 0]
+            picks.append(np.arange(0, whole, divisors[0] if divisors else 1))
+        else:
+            picks.append(np.arange(0, len(axis), stride))
     grids = [g[p] for g, p in zip((reference.times, *reference.coordinates), picks, strict=True)]
     points = np.stack([m.ravel() for m in np.meshgrid(*grids, indexing="ij")], axis=1)
     values = {name: v[np.ix_(*picks)] for name, v in reference.values.items()}
