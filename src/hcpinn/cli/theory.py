@@ -41,7 +41,7 @@ def theory(
     points: Annotated[int, typer.Option(min=8, help="Residual points.")] = 512,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds the verdict rests on.")] = 3,
-    steps: Annotated[int, typer.Option(min=1, help="Steps of gradient descent.")] = 500,
+    steps: Annotated[int, typer.Option(min=1, help="Steps of gradient descent.")] = 1000,
     along: Annotated[
         str, typer.Option(metavar="N,N,…", help="Steps of Adam after which kernels are looked at again.")
     ] = "100,1000",

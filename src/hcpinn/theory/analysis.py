@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import MethodError, ReferenceError
-from ..method import Method, to_dict
+from ..method import Method
 from ..objective import RESIDUAL
 from ..precision import double
 from ..problem import Problem
 from ..reference import Reference, solve_reference
 from ..solution import Provenance
 from .choices import Choice, compare_choices
-from .comparison import TIMES, Figures, Findings, figures, judge
+from .comparison import Figures, Findings, figures, judge
 from .consistency import Consistency, check_consistency
 from .decay import Descent, Frozen, descend, freeze
 from .hessian import Bounds, Curvature, bounds, curvature, matrices
@@ -28,7 +26,7 @@ from .kernel import Spectrum, kernel, spectrum, trace_shares
 from .modes import ErrorProbe, ModeDecay, mode_decay
 from .systems import System, Tangent, hard_method, soft_method
 
-_STEP = 0.02
+_STEP = 0.05
 """The step of gradient descent, times λ₁."""
 
 _SEEN = (1, 2, 5)
@@ -94,33 +92,9 @@ class Analysis:
 
     def summary(self) -> dict[str, Any]:
         """All numbers as plain data."""
-        return {
-            "problem": self.problem.name,
-            "parameters": dict(self.problem.parameters),
-            "method": self.method.name,
-            "method_settings": to_dict(self.method),
-            "seed": self.seed,
-            "seeds": self.seeds,
-            "points": self.points,
-            "parameters_trained": int(self.hard.system.theta.size),
-            "linear": self.linear,
-            "findings": _plain(self.findings),
-            "frozen_times": list(TIMES),
-            "by_seed": [{"soft": _plain(s), "hard": _plain(h)} for s, h in self.pairs],
-            **{name: _side(getattr(self, name)) for name in ("soft", "hard")},
-            "hessian_bounds": _plain(self.bounds),
-            "consistency": _plain(self.consistency),
-            "choices": [_plain(choice) for choice in self.choices],
-            "reference": self.reference
-            if isinstance(self.reference, str)
-            else {
-                "solver": self.reference.solver,
-                "error_estimate": _plain(self.reference.error_estimate),
-            },
-            "wall_s": round(self.seconds, 3),
-            "device": self.provenance.device,
-            "versions": dict(self.provenance.versions),
-        }
+        from .summary import summarise
+
+        return summarise(self)
 
 
 def analyse(
@@ -130,7 +104,7 @@ def analyse(
     points: int = 512,
     seed: int = 0,
     seeds: int = 3,
-    steps: int = 500,
+    steps: int = 1000,
     along: Sequence[int] = (100, 1000),
     reference: Reference | bool = True,
     tell: Callable[[str], None] = lambda message: None,
@@ -266,78 +240,3 @@ def _trusted(problem: Problem, reference: Reference | bool) -> Reference | str:
         return solve_reference(problem)
     except ReferenceError as error:
         return str(error)
-
-
-def _side(side: Side) -> dict[str, Any]:
-    frozen, descent = side.frozen, side.descent
-    start = frozen.amplitudes
-    shown = shown_directions(frozen)
-    measured = (descent.rhos @ frozen.directions)[:, shown]
-    largest = float(frozen.eigenvalues[0])
-    return {
-        "figures": _plain(side.figures),
-        "along_training": [
-            {
-                "steps": state.steps,
-                "largest": _plain(state.spectrum.largest),
-                "condition": _plain(state.spectrum.condition),
-                "rank": state.spectrum.rank,
-                "effective_rank": _plain(state.spectrum.effective_rank),
-                "shares": _plain(state.shares),
-                "losses": _plain(state.losses),
-                "drift": _plain(state.drift),
-                "error": _plain(state.error),
-                "eigenvalues": _plain(list(state.spectrum.eigenvalues)),
-            }
-            for state in side.states
-        ],
-        "decay": {
-            "step_times_largest": _plain(descent.step * largest),
-            "steps": list(descent.counts),
-            "deviations": _plain(side.deviations),
-            "loss_measured": _plain([float(r @ r / (frozen.rho @ frozen.rho)) for r in descent.rhos]),
-            "loss_predicted": _plain([frozen.loss_at(tau) for tau in descent.times]),
-            "directions": [
-                {
-                    "number": int(i) + 1,
-                    "eigenvalue": _plain(frozen.eigenvalues[i]),
-                    "start": _plain(start[i]),
-                    "measured": _plain(list(measured[:, n])),
-                    "predicted": _plain(
-                        [start[i] * math.exp(-frozen.eigenvalues[i] * t) for t in descent.times]
-                    ),
-                }
-                for n, i in enumerate(shown)
-            ],
-        },
-        "modes": None
-        if side.modes is None
-        else {
-            name: _plain(getattr(side.modes, name).tolist()) for name in ("start", "measured", "predicted")
-        },
-        "curvature": _plain(side.curvature),
-    }
-
-
-def shown_directions(frozen: Frozen) -> list[int]:
-    """A few directions, from the fastest on, spread evenly over the orders of magnitude of λ."""
-    logs = np.log(np.maximum(frozen.eigenvalues / frozen.eigenvalues[0], 1e-300))
-    wanted = np.linspace(0.0, math.log(1e-4), 6)
-    return sorted({int(np.argmin(np.abs(logs - level))) for level in wanted})
-
-
-def _plain(value: Any) -> Any:
-    """Data that JSON can hold: numbers to six digits, None for what is not finite."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(f"{float(value):.6g}") if math.isfinite(value) else None
-    return value

@@ -22,6 +22,7 @@ from jaxtyping import Array, Float
 
 from .. import jets
 from ..errors import MethodError
+from ..floor import kink_floor
 from ..objective import residual
 from ..precision import double
 from ..problem import Index
@@ -42,6 +43,8 @@ class Consistency:
     """max 1/|φₜ| at the start over the points: how much an error in uₜ grows in N."""
     degenerate: bool
     """Whether φₜ vanishes at the start somewhere on the closed domain, where N is not determined."""
+    floor: float | None
+    """The relative error that a kink of the lift leaves; None for lifts smooth enough. See `floor`."""
 
 
 def check_consistency(trial: Trial, network: Any, points: Float[np.ndarray, "points axes"]) -> Consistency:
@@ -67,6 +70,7 @@ def check_consistency(trial: Trial, network: Any, points: Float[np.ndarray, "poi
         recovered = np.asarray(u_t - lift_t)[usable] / gate_t[usable]
         edges = np.asarray(_corners(trial))
         edge_t = np.asarray(jets.nested(trial.gate, jnp.asarray(edges), (first,))[first])
+        floor = kink_floor(trial)
     slowest = max(float(np.abs(gate_t).max()), 1e-300)
     return Consistency(
         residual=_difference(ours, theirs),
@@ -74,6 +78,7 @@ def check_consistency(trial: Trial, network: Any, points: Float[np.ndarray, "poi
         recovery=_difference(recovered, known[usable]) if usable.any() else None,
         steepest=float(1 / np.abs(gate_t[usable]).min()) if usable.any() else float("inf"),
         degenerate=bool(not usable.all() or np.abs(edge_t).min() <= 1e-12 * slowest),
+        floor=floor,
     )
 
 

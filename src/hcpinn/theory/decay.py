@@ -102,6 +102,13 @@ def freeze(tangent: Tangent) -> Frozen:
     return Frozen(u, s, vt, rho)
 
 
+def shown_directions(frozen: Frozen) -> list[int]:
+    """A few directions, from the fastest on, spread evenly over the orders of magnitude of λ."""
+    logs = np.log(np.maximum(frozen.eigenvalues / frozen.eigenvalues[0], 1e-300))
+    wanted = np.linspace(0.0, math.log(1e-4), 6)
+    return sorted({int(np.argmin(np.abs(logs - level))) for level in wanted})
+
+
 @dataclass(frozen=True, eq=False)
 class Descent:
     """Gradient descent from the initial parameters, seen at some of its steps."""

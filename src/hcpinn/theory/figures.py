@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..figures import BLUE, COLORS, GREY, ORANGE, finish, subplots
+from .decay import shown_directions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,14 +72,12 @@ def balance_figure(analysis: Analysis) -> Figure:
         axis.set_title(title)
         axis.set_xticks(place, [f"{s.steps:,}" for s in states])
         axis.set_xlabel("steps of Adam")
-        axis.legend(frameon=False)
+    axes[0][1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 
 def decay_figure(analysis: Analysis) -> Figure:
     """The mismatch in a few eigen-directions under gradient descent: predicted lines, measured dots."""
-    from .analysis import shown_directions
-
     figure, axes = subplots(1, 2, (11.0, 4.0))
     for axis, (name, _) in zip(axes[0], _SIDES, strict=True):
         side = getattr(analysis, name)
@@ -99,7 +98,7 @@ def decay_figure(analysis: Analysis) -> Figure:
             )
         axis.set_xscale("log")
         axis.set_yscale("log")
-        axis.set_ylim(1e-3, 10)
+        axis.set_ylim(1e-4, 10)
         axis.set_title(f"{name} data: lines predicted, dots measured")
         axis.set_xlabel("λ₁τ")
         axis.set_ylabel("mismatch along direction n, over its start")

@@ -94,8 +94,10 @@ def amplitudes(
             modes = np.fft.fft(modes, axis=axis) / count
             numbers.append(np.abs(np.fft.fftfreq(count, 1 / count)))
         else:
-            parts = [scipy.fft.dct(part, axis=axis, norm="ortho") for part in (modes.real, modes.imag)]
-            modes = (parts[0] + 1j * parts[1]) / np.sqrt(count)
+            parts = [
+                scipy.fft.dct(part, axis=axis, norm="ortho") for part in (np.real(modes), np.imag(modes))
+            ]
+            modes = (np.asarray(parts[0]) + 1j * np.asarray(parts[1])) / np.sqrt(count)
             numbers.append(np.arange(count, dtype=float))
     mesh = np.meshgrid(*numbers, indexing="ij")
     shell = np.rint(np.sqrt(sum(m**2 for m in mesh))).astype(int)
