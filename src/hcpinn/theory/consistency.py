@@ -49,37 +49,42 @@ class Consistency:
 
 def check_consistency(trial: Trial, network: Any, points: Float[np.ndarray, "points axes"]) -> Consistency:
     """Compare both forms of the equation at points, and both forms of N at their places at the start."""
-    problem = trial.problem
-    zero, first = _unit(problem.axes, None), _unit(problem.axes, "t")
     with double():
         where = jnp.asarray(points)
-        ours = np.asarray(
-            jax.jit(lambda p: residual(trial, network, trial.fix(p), dict(problem.parameters)))(where)
-        )
-        theirs = np.asarray(jax.jit(lambda p: transformed_residual(trial, network, p))(where))
-
-        begin = where.at[:, 0].set(problem.start)
-        start = np.asarray(problem.to_components(problem.initial_values([*begin.T[1:]])))
-        values = np.asarray(trial(network, begin))
-        inner = _inner(trial, network)
-        u_t = jets.nested(lambda p: trial(network, p), begin, (first,))[first]
-        lift_t = jets.nested(trial.lift, begin, (first,))[first]
-        gate_t = np.asarray(jets.nested(trial.gate, begin, (first,))[first])
-        known = np.asarray(jets.nested(inner, begin, (zero,))[zero])
-        usable = np.abs(gate_t[:, 0]) > 1e-12 * max(float(np.abs(gate_t).max()), 1e-300)
-        recovered = np.asarray(u_t - lift_t)[usable] / gate_t[usable]
-        edges = np.asarray(_corners(trial))
-        edge_t = np.asarray(jets.nested(trial.gate, jnp.asarray(edges), (first,))[first])
+        run = jax.jit(lambda network, p, edges: _evaluate(trial, network, p, edges))
+        found = {k: np.asarray(v) for k, v in run(network, where, jnp.asarray(_corners(trial))).items()}
         floor = kink_floor(trial)
+    gate_t = found["gate_t"]
+    usable = np.abs(gate_t[:, 0]) > 1e-12 * max(float(np.abs(gate_t).max()), 1e-300)
+    recovered = (found["u_t"] - found["lift_t"])[usable] / gate_t[usable]
     slowest = max(float(np.abs(gate_t).max()), 1e-300)
     return Consistency(
-        residual=_difference(ours, theirs),
-        initial=_difference(values, start),
-        recovery=_difference(recovered, known[usable]) if usable.any() else None,
+        residual=_difference(found["residual"], found["transformed"]),
+        initial=_difference(found["u"], found["start"]),
+        recovery=_difference(recovered, found["network"][usable]) if usable.any() else None,
         steepest=float(1 / np.abs(gate_t[usable]).min()) if usable.any() else float("inf"),
-        degenerate=bool(not usable.all() or np.abs(edge_t).min() <= 1e-12 * slowest),
+        degenerate=bool(not usable.all() or np.abs(found["edge_t"]).min() <= 1e-12 * slowest),
         floor=floor,
     )
+
+
+def _evaluate(trial: Trial, network: Any, points: Array, edges: Array) -> dict[str, Array]:
+    """Both sides of every comparison, in one program."""
+    problem = trial.problem
+    first = _unit(problem.axes, "t")
+    begin = points.at[:, 0].set(problem.start)
+    rate = lambda function, at: jets.nested(function, at, (first,))[first]
+    return {
+        "residual": residual(trial, network, trial.fix(points), dict(problem.parameters)),
+        "transformed": transformed_residual(trial, network, points),
+        "u": trial(network, begin),
+        "start": problem.to_components(problem.initial_values([*begin.T[1:]])),
+        "u_t": rate(lambda p: trial(network, p), begin),
+        "lift_t": rate(trial.lift, begin),
+        "gate_t": rate(trial.gate, begin),
+        "network": _inner(trial, network)(begin),
+        "edge_t": rate(trial.gate, edges),
+    }
 
 
 def transformed_residual(

@@ -12,10 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from ..errors import MethodError
 from ..precision import double
@@ -143,16 +141,10 @@ def descend(system: System, *, step: float, counts: Sequence[int]) -> Descent:
         raise MethodError(
             f"Steps to look at must be positive, growing whole numbers, but are {list(counts)}."
         )
-    with double():
-
-        @jax.jit
-        def go(theta: Array, steps: Array) -> Array:
-            return jax.lax.fori_loop(0, steps, lambda _, t: t - step * system.slope(t), theta)
-
-        theta, done, thetas = jnp.asarray(system.theta), 0, []
-        for count in counts:
-            theta, done = go(theta, jnp.asarray(count - done)), count
-            thetas.append(np.asarray(theta))
+    theta, done, thetas = system.theta, 0, []
+    for count in counts:
+        theta, done = system.descended(theta, step, count - done), count
+        thetas.append(theta)
     rhos = np.stack([system.rho(theta) for theta in thetas])
     if not np.isfinite(rhos).all():
         raise MethodError(

@@ -182,7 +182,8 @@ def curvature(
         whole = jax.jit(lambda v: jax.jvp(system.slope, (at,), (v,))[1])
         start = np.random.default_rng(0).standard_normal(at.size)
         product = lambda v: np.asarray(whole(jnp.asarray(v, float)))
-        operator: Any = LinearOperator((at.size, at.size), matvec=product, dtype=np.float64)
+        make: Any = LinearOperator
+        operator = make((at.size, at.size), matvec=product, dtype=np.float64)
         options: Any = {"which": "BE", "v0": start, "tol": 1e-3, "return_eigenvectors": False}
         low, high = eigsh(operator, k=2, **options)
         if gauss_newton is None:

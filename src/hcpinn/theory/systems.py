@@ -85,8 +85,8 @@ class System:
             prepared = plan.prepare(0, 0, plan.theta, [], None)
             self.trial = plan.trials(0, 1.0, [])[0]
             self.objective, self.data = prepared.objective, prepared.data
-            self.theta = plan.theta[0]
-        """The run's initial parameters."""
+            self.theta: np.ndarray = plan.theta[0]
+            """The run's initial parameters."""
 
     def tangent(self, theta: np.ndarray | None = None) -> Tangent:
         """Mismatches and Jacobian at parameters; at the initial ones unless given."""
@@ -109,6 +109,11 @@ class System:
         """Jᵀ ρ, half the gradient of the loss."""
         return self.objective.measure(theta, self.data).gradient / 2
 
+    def descended(self, theta: np.ndarray, step: float, count: int) -> np.ndarray:
+        """The parameters after `count` steps θ ← θ − η Jᵀ ρ of gradient descent on half the loss."""
+        with double():
+            return np.asarray(self._descend(jnp.asarray(theta), jnp.asarray(step), jnp.asarray(count)))
+
     def trained(self, steps: int, *, rate: float = 1e-3) -> np.ndarray:
         """The parameters after `steps` steps of Adam from the initial ones, on the same points."""
         with double():
@@ -119,6 +124,13 @@ class System:
     @cached_property
     def _rows(self) -> Any:
         return jax.jit(self.objective.rows)
+
+    @cached_property
+    def _descend(self) -> Any:
+        def descend(theta: Array, step: Array, count: Array) -> Array:
+            return jax.lax.fori_loop(0, count, lambda _, t: t - step * self.slope(t), theta)
+
+        return jax.jit(descend)
 
     @cached_property
     def _rho(self) -> Any:
