@@ -22,9 +22,9 @@ FIGURES = Figures(
     rank=100,
     effective_rank=5.0,
     spread=100.0,
-    loss_left=(1.0, 0.5, 0.2, 0.1),
+    loss_left=(1.0, 0.9, 0.5, 0.2, 0.1),
     initial_left=None,
-    errors=(1.0, 1.0, 1.0, 1.0),
+    errors=(1.0,) * 5,
 )
 UNEVEN = {"residual": 0.99, "initial": 0.01}
 
@@ -36,10 +36,15 @@ def varied(**changes):
 @pytest.mark.parametrize(
     ("soft", "hard", "status"),
     [
-        (varied(shares=UNEVEN), varied(spread=10.0, errors=(0.1,) * 4), "borne out"),
+        (varied(shares=UNEVEN), varied(spread=10.0, errors=(1.0, *[0.1] * 4)), "borne out"),
         (varied(shares=UNEVEN), varied(), "in part"),
         (varied(), varied(spread=10.0), "in part"),
-        (varied(), varied(spread=1000.0, errors=(9.0,) * 4), "not borne out"),
+        (
+            varied(),
+            varied(errors=(0.1,) * 5),
+            "not borne out",
+        ),  # a lower error that training did not bring about
+        (varied(), varied(spread=1000.0, errors=(1.0, *[9.0] * 4)), "not borne out"),
         (varied(shares=UNEVEN, errors=None), varied(spread=10.0, errors=None), "borne out"),
     ],
 )
@@ -47,12 +52,12 @@ def test_the_explanation_is_judged_by_balance_conditioning_and_error(soft, hard,
     found = judge([(soft, hard)])
     assert found.status == status
     assert len(found.reasons) == (2 if soft.errors is None else 3)
-    assert (found.lower_error is None) == (soft.errors is None)
+    assert (found.goes_further is None) == (soft.errors is None)
 
 
 def test_the_median_over_seeds_decides():
-    good = (varied(shares=UNEVEN), varied(spread=10.0, errors=(0.1,) * 4))
-    bad = (varied(), varied(spread=1000.0, errors=(9.0,) * 4))
+    good = (varied(shares=UNEVEN), varied(spread=10.0, errors=(1.0, *[0.1] * 4)))
+    bad = (varied(), varied(spread=1000.0, errors=(1.0, *[9.0] * 4)))
     assert judge([good, good, bad]).status == "borne out"
     assert judge([good, bad, bad]).status == "not borne out"
     with pytest.raises(MethodError, match="at least one seed"):

@@ -3,7 +3,8 @@
 The study's explanation has three parts that can be tested before any training. Soft training is
 split unevenly between the equation and the data; the kernel of hard training is better conditioned;
 and because of that training goes better. The last is tested with frozen kernels, the regime in which
-the explanation is made: by the error of u at equal times λ₁τ.
+the explanation is made: by what is left of the starting error of u at equal times λ₁τ. (The error itself
+is no measure of that, since a lift that carries u₀ starts with a lower one.)
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .kernel import trace_shares
 from .modes import ErrorProbe
 from .systems import Tangent
 
-TIMES = (1.0, 1e2, 1e4, 1e6)
+TIMES = (0.0, 1.0, 1e2, 1e4, 1e6)
 """λ₁τ at which frozen kernels are compared; JUDGED among them counts for the verdict."""
 
 JUDGED = 1e4
@@ -86,14 +87,17 @@ class Findings:
     """'borne out', 'in part' or 'not borne out'."""
     uneven: bool
     better_conditioned: bool
-    lower_error: bool | None
+    goes_further: bool | None
+    """Whether hard training leaves less of its starting error; None where errors are not known."""
     reasons: tuple[str, ...]
     imbalance: float
     """The largest term's share of the trace over the smallest's, soft."""
     spread_ratio: float
     """Soft over hard: above one, the hard kernel is better conditioned."""
+    left_ratio: float | None
+    """Soft over hard, of the share of the starting error left at λ₁τ = 10⁴: above one, hard goes further."""
     error_ratio: float | None
-    """Soft over hard at λ₁τ = 10⁴: above one, the hard error is lower."""
+    """Soft over hard, of the error there: above one, the hard error is lower, be it by training or by lift."""
 
 
 def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
@@ -103,10 +107,12 @@ def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
     imbalance = _median([max(s.shares.values()) / max(min(s.shares.values()), 1e-300) for s, _ in pairs])
     spread = _median([s.spread / h.spread for s, h in pairs])
     at = TIMES.index(JUDGED)
-    both = [(s.errors[at], h.errors[at]) for s, h in pairs if s.errors and h.errors]
-    error = _median([s / max(h, 1e-300) for s, h in both]) if both else None
+    known = [(s.errors, h.errors) for s, h in pairs if s.errors and h.errors]
+    left = [(s[at] / s[0], h[at] / h[0]) for s, h in known]
+    error = _median([s[at] / max(h[at], 1e-300) for s, h in known]) if known else None
+    ratio = _median([s / max(h, 1e-300) for s, h in left]) if left else None
     uneven, better = imbalance >= _UNEVEN, spread >= _CLEAR
-    lower = None if error is None else error >= _CLEAR
+    further = None if ratio is None else ratio >= _CLEAR
     small = min(pairs[0][0].shares, key=lambda name: pairs[0][0].shares[name])
     share = _median([s.shares[small] for s, _ in pairs])
     reasons = [
@@ -115,21 +121,23 @@ def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
         f"The hard kernel is {_word(spread, 'better', 'worse')} conditioned: λ₁/λₙ is "
         f"{_median([h.spread for _, h in pairs]):.2g} against {_median([s.spread for s, _ in pairs]):.2g}.",
     ]
-    if error is not None:
-        soft, hard = (_median([pair[i] for pair in both]) for i in (0, 1))
+    if ratio is not None:
+        soft, hard = (_median([pair[i] for pair in left]) for i in (0, 1))
+        soft_error, hard_error = (_median([pair[i][at] for pair in known]) for i in (0, 1))
         reasons.append(
-            f"With kernels frozen, the hard error at λ₁τ = 10⁴ is {_word(error, 'lower', 'higher')}: "
-            f"{hard:.2g} against {soft:.2g}."
+            f"With kernels frozen until λ₁τ = 10⁴, hard training gets {_word(ratio, 'further', 'less far')}: it "
+            f"leaves {hard:.0%} of its starting error (an error of {hard_error:.2g}), soft training {soft:.0%} "
+            f"({soft_error:.2g})."
         )
-    held = [uneven, better, *([] if lower is None else [lower])]
+    held = [uneven, better, *([] if further is None else [further])]
     status = "borne out" if all(held) else "in part" if any(held) else "not borne out"
-    return Findings(status, uneven, better, lower, tuple(reasons), imbalance, spread, error)
+    return Findings(status, uneven, better, further, tuple(reasons), imbalance, spread, ratio, error)
 
 
 def _word(ratio: float, above: str, below: str) -> str:
     """How two figures compare, in a word."""
     if 1 / _CLEAR < ratio < _CLEAR:
-        return f"neither {above} nor {below}" if above == "better" else "much the same"
+        return f"neither {above} nor {below}" if above == "better" else "about as far"
     return above if ratio > 1 else below
 
 

@@ -15,7 +15,7 @@ HEADS = (
     "λ₁/λₙ, soft / hard",
     "effective rank, soft / hard",
     "λ₁, soft / hard",
-    "error of frozen kernels, soft / hard",
+    "frozen kernels: starting error left, soft / hard",
     "error after Adam, soft / hard",
     "explanation",
 )
@@ -50,7 +50,8 @@ def _row(summary: Mapping[str, Any]) -> dict[str, Any]:
                 name: median(side, lambda f, name=name: f[name])
                 for name in ("largest", "condition", "rank", "rows", "effective_rank", "spread")
             },
-            "frozen_error": median(side, lambda f: None if f["errors"] is None else f["errors"][at]),
+            "frozen_error": median(side, lambda f: f["errors"] and f["errors"][at]),
+            "error_left": median(side, lambda f: f["errors"] and f["errors"][at] / f["errors"][0]),
             "trained_error": last["error"],
             "trained_steps": last["steps"],
             "drift": last["drift"],
@@ -76,7 +77,7 @@ def cells(row: Mapping[str, Any]) -> list[str]:
         str(row["problem"]),
         _short(row["initial_share"]),
         *(both(name) for name in ("condition", "spread", "effective_rank", "largest")),
-        *(both(name) for name in ("frozen_error", "trained_error")),
+        *(both(name) for name in ("error_left", "trained_error")),
         str(row["findings"]["status"]),
     ]
 
