@@ -97,7 +97,7 @@ class Findings:
     left_ratio: float | None
     """Soft over hard, of the share of the starting error left at λ₁τ = 10⁴: above one, hard goes further."""
     error_ratio: float | None
-    """Soft over hard, of the error there: above one, the hard error is lower, be it by training or by lift."""
+    """Soft over hard, of the error there: above one, the hard error is lower, by training or by its lift."""
 
 
 def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
@@ -125,9 +125,9 @@ def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
         soft, hard = (_median([pair[i] for pair in left]) for i in (0, 1))
         soft_error, hard_error = (_median([pair[i][at] for pair in known]) for i in (0, 1))
         reasons.append(
-            f"With kernels frozen until λ₁τ = 10⁴, hard training gets {_word(ratio, 'further', 'less far')}: it "
-            f"leaves {hard:.0%} of its starting error (an error of {hard_error:.2g}), soft training {soft:.0%} "
-            f"({soft_error:.2g})."
+            f"With kernels frozen until λ₁τ = 10⁴, hard training gets {_word(ratio, 'further', 'less far')}: "
+            f"it leaves {hard:.0%} of its starting error (an error of {hard_error:.2g}), soft training "
+            f"{soft:.0%} ({soft_error:.2g})."
         )
     held = [uneven, better, *([] if further is None else [further])]
     status = "borne out" if all(held) else "in part" if any(held) else "not borne out"
