@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+import hcpinn as hc
 from declarations import declare
-from equations import LINEAR, linear_network, pair
+from equations import LINEAR, linear_network, method, pair
 from hcpinn import solve_reference
 from hcpinn.errors import MethodError
-from hcpinn.theory import ErrorProbe, descend, freeze, mode_decay
+from hcpinn.theory import ErrorProbe, System, descend, freeze, mode_decay
 from hcpinn.theory.modes import amplitudes
 
 
@@ -99,3 +100,13 @@ def test_steps_that_make_no_sense_are_refused():
         descend(hard, step=1.0, counts=(3, 2))
     with pytest.raises(MethodError, match="too long"):
         descend(hard, step=1e6, counts=(200,))
+
+
+def test_a_wider_network_keeps_its_kernel_longer_if_the_equation_is_linear():
+    problem = LINEAR["advection"]
+    apart = []
+    for width in (16, 128):
+        system = System(problem, method(problem, network=hc.MLP(width, 2)), points=16)
+        frozen = freeze(system.tangent())
+        apart += descend(system, step=0.01 / frozen.eigenvalues[0], counts=(300,)).deviations(frozen)
+    assert apart[1] < 0.3 * apart[0]
