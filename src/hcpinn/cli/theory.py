@@ -183,11 +183,15 @@ def _table(rows: list[dict[str, Any]], folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..theory.table import HEADS, cells
+    from ..theory.table import cells
 
-    table = Table(*HEADS, box=None, header_style="bold", pad_edge=False)
+    heads = ("problem", "initial share", "λ₁/λₙ soft / hard", "error left soft / hard", "explanation")
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for head in heads:
+        table.add_column(head, no_wrap=head in ("problem", "explanation"))
     for row in rows:
-        table.add_row(*cells(row))
+        made = cells(row)
+        table.add_row(*(made[number] for number in (0, 1, 3, 6, 8)))
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
     console.print(table)
     console.print(f"results in {folder}", soft_wrap=True)
