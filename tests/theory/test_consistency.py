@@ -9,7 +9,7 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from equations import DIRICHLET, LINEAR, NONLINEAR, method
+from equations import DIRICHLET, LINEAR, method
 from hcpinn import sampling
 from hcpinn.errors import MethodError
 from hcpinn.objective import residual
@@ -43,12 +43,11 @@ def test_both_residuals_agree_for_any_lift_and_gate(lift, gate):
     assert found.recovery is not None
     assert found.recovery < ROUNDING
     assert not found.degenerate
+    assert found.floor is None
 
 
-@pytest.mark.parametrize(
-    "problem", [LINEAR["beam"], LINEAR["free schrodinger"], NONLINEAR["gray-scott"]], ids=lambda p: p.name
-)
-def test_both_residuals_agree_for_higher_order_complex_and_coupled_fields(problem):
+@pytest.mark.parametrize("problem", [LINEAR["beam"], LINEAR["free schrodinger"]], ids=lambda p: p.name)
+def test_both_residuals_agree_for_higher_order_and_complex_fields(problem):
     found = check(problem)
     assert max(found.residual, found.initial, found.recovery) < ROUNDING
 
@@ -63,7 +62,6 @@ def test_a_gate_that_vanishes_at_edges_leaves_the_network_undetermined_there():
 def test_a_kink_of_the_initial_data_is_reported_for_lifts_that_keep_it():
     problem = hc.find_problem("allen-cahn-1")
     assert 1e-4 < check(problem).floor < 1e-2
-    assert check(declare()).floor is None
 
 
 def exact_network(speed, rate):
@@ -83,12 +81,17 @@ def transport(speed, rate, parameter):
     trial = make_trial(problem, dataclasses.replace(method(problem), **parts))
     points = jnp.asarray(sampling.interior(problem, 20, seed=0))
     network = jnp.asarray(parameter)
-    plain = residual(trial, network, trial.fix(points), dict(problem.parameters))
-    return np.asarray(plain), np.asarray(advection_residual(trial, network, points))
+
+    @jax.jit
+    def both(network):
+        plain = residual(trial, network, trial.fix(points), dict(problem.parameters))
+        return plain, advection_residual(trial, network, points)
+
+    return [np.asarray(values) for values in both(network)]
 
 
-@pytest.mark.parametrize("speed", [1.0, 30.0])
-def test_the_advection_form_vanishes_for_the_transformed_solution_and_for_no_other(speed):
+def test_the_advection_form_vanishes_for_the_transformed_solution_and_for_no_other():
+    speed = 30.0
     plain, transformed = transport(speed, 1.0, 0.0)
     assert max(np.abs(plain).max(), np.abs(transformed).max()) < 1e-10 * speed**2
     plain, transformed = transport(speed, 1.0, 1.0)

@@ -7,9 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from equations import LINEAR, NONLINEAR, linear_network, pair
+from equations import NONLINEAR, linear_network, pair
 from hcpinn.theory import bounds, curvature, matrices
 from hcpinn.theory.kernel import norm
+
+LINEAR = ("advection", "heat", "free schrodinger")
 
 
 @functools.cache
@@ -32,7 +34,7 @@ def test_for_linear_equations_the_hard_jacobian_is_composed_of_a_and_b(name):
     )
 
 
-@pytest.mark.parametrize("name", ["advection", "heat", "free schrodinger"])
+@pytest.mark.parametrize("name", LINEAR)
 def test_the_hessians_of_a_network_linear_in_its_parameters_are_the_theorems(name):
     network = linear_network()
     soft, hard = pair(name, network=network)

@@ -45,12 +45,11 @@ def test_blocks_are_symmetric_the_whole_is_positive_and_traces_add_up(name):
     assert trace_shares(hard.tangent()) == {"residual": 1.0}
 
 
-@pytest.mark.parametrize("name", SOME)
-def test_half_the_gradient_is_the_jacobian_applied_to_the_mismatches(name):
-    for system in pair(name):
+def test_half_the_gradient_is_the_jacobian_applied_to_the_mismatches():
+    for system in pair("gray-scott"):
         tangent = system.tangent()
         np.testing.assert_allclose(tangent.rho, system.rho(system.theta), rtol=1e-11, atol=1e-12)
-        slope = np.asarray(system.slope(jax.numpy.asarray(system.theta)))
+        slope = np.asarray(jax.jit(system.slope)(system.theta))
         expected = np.asarray(tangent.jacobian.T @ tangent.rho)
         np.testing.assert_allclose(slope, expected, rtol=1e-9, atol=1e-11 * np.abs(expected).max())
 
