@@ -1,20 +1,17 @@
 """The command line: what it leaves behind, how it exits, and what it says when asked for nonsense."""
 
-import contextlib
 import dataclasses
-import io
 import json
 import os
-import sys
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import hcpinn as hc
+from command_line import assert_refused, hcpinn
 from compiling import compiled_once  # noqa: F401  (a fixture)
 from hcpinn.catalog import ENTRIES, METHODS, SWITCHES
-from hcpinn.cli import main
 from hcpinn.solving import CHECKPOINT
 from hcpinn.training import Stop
 
@@ -28,20 +25,6 @@ network = {kind = "MLP", width = 6, depth = 1}
 embedding = {kind = "Fourier", modes = 1}
 stages = [{kind = "Adam", steps = 20}]
 """
-
-
-def hcpinn(*arguments):
-    """Exit code, output and errors of a command."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        patch.setattr(sys, "argv", ["hcpinn", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-    return end.value.code or 0, out.getvalue(), err.getvalue()
 
 
 def solve(folder, *arguments):
@@ -204,13 +187,6 @@ def test_help_teaches_by_example():
 
 
 # What it refuses
-
-
-def assert_refused(code, complaint, *words):
-    assert code == 2
-    assert "Traceback" not in complaint
-    for word in words:
-        assert word in " ".join(complaint.split())
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,10 @@ class TrainingPlan:
         total = 0.0
         for window in range(self.method.windows):
             finished = [theta[k][None] for k in range(window)]
-            trial = self._trial(run, window, 1.0, finished, only=True)
+            if self.method.windows == 1:  # what training compiled for this trial serves again
+                trial = self.trials(0, 1.0, [])[run]
+            else:
+                trial = self._trial(run, window, 1.0, finished, only=True)
             objective = self._objective(window, trial)
             points = sampling.interior(
                 trial.problem,

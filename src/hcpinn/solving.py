@@ -220,20 +220,16 @@ def _as_method(method: Method | str | None, problem: Problem) -> Method:
     return find_method(DEFAULT if method is None else method, problem)
 
 
-def describe(run: Run, trial: Trial | None = None) -> list[Any]:
-    """What a training is, as plain data; functions of one's own are described by their values."""
+def probe(run: Run, trial: Trial | None = None) -> list[str]:
+    """Lift, gate, features and the first network at a few points: functions of one's own by their values."""
     with double():
         own = make_trial(run.problem, run.method) if trial is None else trial
-        return [fingerprint(run.problem), to_dict(run.method), run.seed, _probe(run, own)]
-
-
-def _probe(run: Run, trial: Trial) -> list[str]:
-    """Lift, gate, features and the first network at a few points."""
-    points = jax.numpy.asarray(sampling.interior(run.problem, 8, seed=0, sampler="uniform", purpose="probe"))
-    features = trial.embed(points)
-    network = trial.network(trial.init(network_key(run.seed)), features)
-    values = [trial.lift(points), trial.gate(points), features, network]
-    return [f"{number:.9g}" for value in values for number in np.asarray(value).ravel()]
+        places = sampling.interior(run.problem, 8, seed=0, sampler="uniform", purpose="probe")
+        points = jax.numpy.asarray(places)
+        features = own.embed(points)
+        network = own.network(own.init(network_key(run.seed)), features)
+        values = [own.lift(points), own.gate(points), features, network]
+        return [f"{number:.9g}" for value in values for number in np.asarray(value).ravel()]
 
 
 def _checkpoint(plan: TrainingPlan, out: Any, every: float, resume: bool) -> Checkpoint | None:
@@ -242,6 +238,9 @@ def _checkpoint(plan: TrainingPlan, out: Any, every: float, resume: bool) -> Che
             raise FileError("resume needs the folder of the interrupted training: give out=….")
         return None
     trials = plan.trials(0, plan.places[0].factor, [])
-    description = [describe(run, trial) for run, trial in zip(plan.runs, trials, strict=True)]
+    description = [
+        [fingerprint(run.problem), to_dict(run.method), run.seed, probe(run, trial)]
+        for run, trial in zip(plan.runs, trials, strict=True)
+    ]
     identity = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
     return Checkpoint(Path(out) / CHECKPOINT, identity, every)

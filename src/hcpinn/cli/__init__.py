@@ -1,6 +1,6 @@
 """The command line: one file per command, each of which joins the program in `app`."""
 
-from . import catalogue, solve, theory
+from . import catalogue, solve, study, theory
 from .app import app, main
 
-__all__ = ["app", "catalogue", "main", "solve", "theory"]
+__all__ = ["app", "catalogue", "main", "solve", "study", "theory"]

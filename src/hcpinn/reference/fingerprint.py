@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
@@ -25,8 +26,17 @@ _DIGITS = 9
 the more digits count, the likelier it is that such a difference crosses a rounding boundary."""
 
 
+_KNOWN: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
+
+
 def fingerprint(problem: Problem) -> str:
     """64 hexadecimal digits that stand for everything a solution of the problem depends on."""
+    if problem not in _KNOWN:
+        _KNOWN[problem] = _digest(problem)
+    return _KNOWN[problem]
+
+
+def _digest(problem: Problem) -> str:
     statement: dict[str, Any] = {
         "version": _VERSION,
         "axes": problem.axes,

@@ -8,7 +8,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ..planning import Run
 from ..problem import Problem
 from ..reference import fingerprint
 from ..solution import Solution, relative_errors
-from ..solving import describe
+from ..solving import probe
 
 VERSION = 1
 """Of the layout of records and stores."""
@@ -66,6 +65,8 @@ class Record:
         """The record as plain data, for JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["method_text"] = json.loads(self.method_text)
+        # The same as method_text: one of them will do.
+        plain["summary"] = {k: v for k, v in self.summary.items() if k != "method_settings"}
         plain["history"] = {name: [_short(v) for v in values] for name, values in self.history.items()}
         return {"kind": "record", "version": VERSION, **plain}
 
@@ -75,6 +76,8 @@ class Record:
         check_version(data, "record", source)
         try:
             values = {name: data[name] for name in cls.__dataclass_fields__}
+            if values["summary"]:
+                values["summary"] = {**values["summary"], "method_settings": values["method_text"]}
             values["method_text"] = json.dumps(values["method_text"])
             values["history"] = {name: _curve(name, v) for name, v in values["history"].items()}
             return cls(**values)
@@ -94,17 +97,12 @@ def check_version(data: Any, kind: str, source: object) -> None:
         )
 
 
-_FINGERPRINTS: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
-
-
 def run_key(run: Run, accuracy: float = 1e-2) -> str:
     """40 hexadecimal digits that stand for everything the outcome of a run depends on."""
-    if run.problem not in _FINGERPRINTS:
-        _FINGERPRINTS[run.problem] = fingerprint(run.problem)
     settings = {name: value for name, value in to_dict(run.method).items() if name != "name"}
-    statement = [VERSION, _FINGERPRINTS[run.problem], settings, run.seed, accuracy]
+    statement = [VERSION, fingerprint(run.problem), settings, run.seed, accuracy]
     if not _is_plain(run.method):
-        statement.append(describe(run))
+        statement.append(probe(run))
     return hashlib.sha256(json.dumps(statement, sort_keys=True).encode()).hexdigest()[:40]
 
 
@@ -166,14 +164,17 @@ def _errors_in_time(solution: Solution) -> dict[str, dict[str, float | None]]:
     reference = solution.reference
     if reference is None:
         return {}
+    ends = solution.problem.start + np.array([0.5, 1.0]) * solution.problem.duration
+    picks = [int(np.argmin(np.abs(reference.times - end))) for end in ends]
+    predicted = solution.on_grid(reference.times[picks], *reference.coordinates)
     found = {}
-    for share in (0.5, 1.0):
-        wanted = solution.problem.start + share * solution.problem.duration
-        at = int(np.argmin(np.abs(reference.times - wanted)))
-        predicted = solution.on_grid(reference.times[at : at + 1], *reference.coordinates)
-        exact = {name: values[at : at + 1] for name, values in reference.values.items()}
-        errors, _ = relative_errors(solution.problem, predicted, exact)
-        found[f"t={reference.times[at]:g}"] = {k: v if math.isfinite(v) else None for k, v in errors.items()}
+    for number, pick in enumerate(picks):
+        own = {name: values[number] for name, values in predicted.items()}
+        exact = {name: values[pick] for name, values in reference.values.items()}
+        errors, _ = relative_errors(solution.problem, own, exact)
+        found[f"t={reference.times[pick]:g}"] = {
+            name: error if math.isfinite(error) else None for name, error in errors.items()
+        }
     return found
 
 

@@ -24,7 +24,7 @@ from ..solution import Solution
 from ..storage import load
 from .record import VERSION, Record, check_version
 
-_KIND = "study store"
+_KIND, _MARKER = "study store", "store.json"
 _ABANDONED = 3600.0
 """Seconds after which an unfinished file counts as left behind by a process that was killed."""
 
@@ -36,18 +36,23 @@ class Store:
         self.folder = Path(folder)
         if not self.folder.is_dir():
             raise FileError(f"There is no folder {self.folder}.")
-        if not self._marker.exists():
+        if not self.at(self.folder):
             raise FileError(
                 f"{self.folder} is not a study's folder: it has no {self._marker.name}. `hcpinn study NAME "
                 "--out DIR` makes one."
             )
         check_version(_read(self._marker), _KIND, self.folder)
 
+    @staticmethod
+    def at(folder: str | Path) -> bool:
+        """Whether there is a store in a folder."""
+        return (Path(folder) / _MARKER).exists()
+
     @classmethod
     def make(cls, folder: str | Path) -> Store:
         """The store in a folder, made if it is not there yet."""
-        marker = Path(folder) / "store.json"
-        if not marker.exists():
+        if not cls.at(folder):
+            marker = Path(folder) / _MARKER
             write_bytes(marker, (json.dumps({"kind": _KIND, "version": VERSION}) + "\n").encode())
         store = cls(folder)
         store._tidy()
@@ -74,10 +79,13 @@ class Store:
         path = self._solutions / f"{key}.npz"
         return load(path, problem=problem, method=method) if path.exists() else None
 
-    def keep(self, record: Record, solution: Solution | None = None) -> None:
-        """Put a finished run into the store, with its solution if that is to be kept."""
-        if solution is not None:
-            solution.save(self._solutions / f"{record.key}.npz")
+    def keep(self, record: Record, solution: Solution | bytes | None = None) -> None:
+        """Put a finished run into the store, with its solution (or its file's content) if that is kept."""
+        path = self._solutions / f"{record.key}.npz"
+        if isinstance(solution, bytes):
+            write_bytes(path, solution)
+        elif solution is not None:
+            solution.save(path)
         write_bytes(self._runs / f"{record.key}.json", _laid_out(record).encode())
 
     def forget(self, key: str) -> None:
@@ -97,7 +105,7 @@ class Store:
 
     @property
     def _marker(self) -> Path:
-        return self.folder / "store.json"
+        return self.folder / _MARKER
 
     @property
     def _runs(self) -> Path:

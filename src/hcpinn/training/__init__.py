@@ -2,7 +2,7 @@
 
 from .adam import Adam
 from .broyden import Broyden
-from .checkpoint import Checkpoint
+from .checkpoint import Checkpoint, seconds_spent
 from .driver import History, PointWeights, Trained, train
 from .lbfgs import LBFGS
 from .levenberg_marquardt import LevenbergMarquardt
@@ -35,5 +35,6 @@ __all__ = [
     "available_bytes",
     "check_memory",
     "needed_bytes",
+    "seconds_spent",
     "train",
 ]

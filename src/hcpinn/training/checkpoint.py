@@ -99,6 +99,17 @@ class Checkpoint:
             raise FileError(f"{self.path} is incomplete: it lacks or garbles {error}. Start anew.") from error
 
 
+def seconds_spent(path: Path) -> float:
+    """The time that went into the training of a checkpoint, over all sittings; 0 where there is none."""
+    if not path.exists():
+        return 0.0
+    header, _ = read_archive(path, kind=_KIND, version=_VERSION)
+    spent = header.get("seconds")
+    if not isinstance(spent, int | float):
+        raise FileError(f"{path} is incomplete: it does not say how long training took. Start anew.")
+    return float(spent)
+
+
 def _count(arrays: dict[str, np.ndarray], prefix: str) -> int:
     return sum(name.startswith(prefix) for name in arrays)
 

@@ -1,0 +1,215 @@
+"""The command `hcpinn study NAME…`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import MethodError
+from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, app, check_folder
+
+if TYPE_CHECKING:
+    from ..study import Report, Study
+
+EXIT_UNFINISHED = 3
+
+
+@app.command()
+def study(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME…|FILE.toml",
+            help="Ready-made studies, see [bold]--list[/bold], or files of one's own.",
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Show the ready-made studies and stop.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show runs, groups and what they are likely to cost, and stop.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder of the store.", show_default="out/study")
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="N,N|N-N", help="Seeds in place of the study's, as in 0,1,2 or 0-9.")
+    ] = None,
+    steps: Annotated[
+        str | None, typer.Option(metavar="N,N,…", help="Steps of each stage in place of the methods'.")
+    ] = None,
+    points: Annotated[
+        int | None, typer.Option(min=1, help="Residual points in place of the methods'.")
+    ] = None,
+    together: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Runs that train together at most.", show_default="what fits into memory, up to 16"
+        ),
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(min=0, help="Stop after this time; the same command goes on later.")
+    ] = None,
+    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 30.0,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")] = False,
+    solutions: Annotated[
+        bool, typer.Option("--solutions/--no-solutions", help="Keep solution files beside the records.")
+    ] = True,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ray[:ADDRESS]", help="Train on a Ray cluster; without an address a local one."),
+    ] = None,
+    tensorboard: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Also write logs for TensorBoard.")
+    ] = None,
+    progress: Annotated[
+        bool | None,
+        typer.Option(
+            "--progress/--quiet",
+            help="Show a bar, or nothing.",
+            show_default="a bar in a terminal, else lines",
+        ),
+    ] = None,
+) -> None:
+    """Train many runs as one job: what the store in the output folder has is left out.
+
+    Stop it in any way and start it again with the same command: finished runs are kept, begun ones go on
+    from their checkpoints. Several processes may work on one folder. [bold]hcpinn report DIR[/bold] shows
+    what was found.
+
+    Exit code: 0 if every run came to its end, whatever its verdict; 1 if some failed; 2 for bad input;
+    3 if time was up; 130 if interrupted.
+
+    Examples:
+
+        hcpinn study paper --dry-run
+
+        hcpinn study ablation-allen-cahn-1 --out results/ac1
+
+        hcpinn study mine.toml --seeds 0-4 --max-seconds 3000
+
+        hcpinn study paper --cluster ray:auto
+    """
+    if cluster is not None:
+        # This process plans; the memory of a GPU on this machine is for the worker that trains on it.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    from ..study import Watch, run_study
+    from ..study.watch import in_terminal
+
+    if list_:
+        _list()
+        return
+    wanted = _wanted(names or [])
+    if seeds is not None:
+        wanted = wanted.with_seeds(_numbers("--seeds", seeds))
+    wanted = wanted.with_budget(steps=None if steps is None else _numbers("--steps", steps), points=points)
+    if dry_run:
+        _forecast(wanted, out, together)
+        return
+    folder = out or Path("out") / "study"
+    check_folder(folder)
+    watch = Watch(
+        bar=in_terminal() if progress is None else progress,
+        lines=progress is None and not in_terminal(),
+        tensorboard=tensorboard,
+    )
+    report = run_study(
+        wanted,
+        folder,
+        solutions=solutions,
+        retry_failed=retry_failed,
+        together=together,
+        max_seconds=max_seconds,
+        checkpoint_every=checkpoint_every,
+        cluster=cluster,
+        watch=watch,
+    )
+    _conclude(report, folder)
+
+
+def _wanted(names: list[str]) -> Study:
+    """The studies of these names and files as one."""
+    from ..study import Study, find_study, load_study
+
+    if not names:
+        raise MethodError("Name a study, as in `hcpinn study paper`; `hcpinn study --list` shows them.")
+    found = [load_study(name) if name.endswith(".toml") else find_study(name) for name in names]
+    if len(found) == 1:
+        return found[0]
+    sections = {section.name: section for part in found for section in part.sections}
+    return Study("+".join(part.name for part in found), "Several studies", tuple(sections.values()))
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    """Whole numbers as in 0,1,2 or 0-9."""
+    try:
+        found = []
+        for part in text.split(","):
+            low, dash, high = part.partition("-")
+            found += range(int(low), int(high) + 1) if dash else [int(part)]
+        if found and min(found) >= 0:
+            return found
+    except ValueError:
+        pass
+    raise MethodError(f"{option} takes whole numbers, as in 0,1,2 or 0-9; not '{text}'.")
+
+
+def _list() -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..study import ready_made
+
+    table = Table("study", "what it is", box=None, header_style="bold", pad_edge=False)
+    for name, make in ready_made().items():
+        table.add_row(name, (make.__doc__ or "").splitlines()[0])
+    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
+
+
+def _forecast(wanted: Study, out: Path | None, together: int | None) -> None:
+    """Print what a study has to do, and what that is likely to cost here and on an H200."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..study.forecast import forecast
+    from ..study.watch import duration
+
+    found = forecast(wanted, out, together=together)
+    console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("section", no_wrap=True)
+    for heading in ("runs", "kept", "groups", "time here", "on an H200", "memory"):
+        table.add_column(heading, justify="right")
+    for line in found.lines:
+        times = [duration(seconds) if line.groups else "" for seconds in line.seconds]
+        memory = f"{line.bytes / 2**30:.2f} GiB" if line.groups else ""
+        table.add_row(line.section, str(line.runs), str(line.kept), str(line.groups), *times, memory)
+    console.print(table)
+    here, there = (f"{duration(s)} on {m.name}" for s, m in zip(found.seconds, found.machines, strict=True))
+    console.print(
+        f"\n{found.runs} different runs, {found.kept} of them in the store. To train: {found.groups} groups, "
+        f"the largest of {found.largest} runs; about {here}, {there}.\nWhat several sections share is "
+        "trained, and counted, with the first of them. Times are those of a simple model and may be off by a "
+        "factor of two."
+    )
+
+
+def _conclude(report: Report, folder: Path) -> None:
+    from ..training import Stop
+
+    parts = [f"{report.done} runs done"]
+    parts += [f"{report.failed} failed"] if report.failed else []
+    parts += [f"{report.left} left"] if report.left else []
+    typer.echo(f"{', '.join(parts)}; kept in {folder}")
+    if report.failed:
+        typer.echo("The reasons are in the records; --retry-failed tries failed runs again.")
+    if report.left:
+        typer.echo("The same command goes on from here.")
+    if report.stop is Stop.INTERRUPTED:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if report.left:
+        raise typer.Exit(EXIT_UNFINISHED)
+    if report.failed:
+        raise typer.Exit(EXIT_NOT_CONVERGED)

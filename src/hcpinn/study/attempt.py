@@ -1,0 +1,89 @@
+"""Training one group of runs, to its end or until time is up, and saying what went wrong if anything did."""
+
+from __future__ import annotations
+
+import datetime
+import errno
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import FileError, HcpinnError
+from ..solution import Solution
+from ..solving import CHECKPOINT, solve_batch
+from ..training import Progress, Stop, seconds_spent
+from .commit import source_commit
+from .groups import Group
+from .record import Record, record_of
+
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+"""What makes a folder unfit for any run."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a group: results, or the reason why it stopped early, or what broke it."""
+
+    results: tuple[tuple[Record, Solution | bytes | None], ...] = ()
+    """Records with their solutions, as such or as the content of a file."""
+    stop: Stop | None = None
+    """Stop.TIME or Stop.INTERRUPTED; the folder then holds a checkpoint."""
+    trouble: str = ""
+    too_large: bool = False
+    """Whether memory was the trouble."""
+
+
+def attempt(
+    group: Group,
+    folder: Path,
+    *,
+    seconds: float | None,
+    checkpoint_every: float,
+    progress: Progress,
+) -> Outcome:
+    """Train a group, from its checkpoint in the folder if there is one, for at most so many seconds.
+
+    A folder that cannot be written to is no fault of the group's and raises.
+    """
+    checkpoint = folder / CHECKPOINT
+    resume = checkpoint.exists()
+    try:
+        limit = None if seconds is None else seconds_spent(checkpoint) + max(seconds, 0.0)
+        solutions = solve_batch(
+            group.runs,
+            accuracy=group.accuracy,
+            out=folder,
+            resume=resume,
+            checkpoint_every=checkpoint_every,
+            max_seconds=limit,
+            progress=progress,
+        )
+    except FileError as error:
+        cause = error.__cause__
+        if isinstance(cause, OSError) and cause.errno in _DISK:
+            raise
+        if not resume:
+            return Outcome(trouble=str(error))
+        # The checkpoint is of another version or damaged: what it held is lost, the runs are not.
+        checkpoint.unlink(missing_ok=True)
+        return attempt(group, folder, seconds=seconds, checkpoint_every=checkpoint_every, progress=progress)
+    except HcpinnError as error:
+        return Outcome(trouble=str(error))
+    except Exception as error:
+        told = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+        return Outcome(trouble=told, too_large=_out_of_memory(error))
+    for solution in solutions:
+        if solution.stop in (Stop.TIME, Stop.INTERRUPTED):
+            return Outcome(stop=solution.stop)
+    facts = {"trained_together": len(group), "commit": source_commit(), "finished": now()}
+    return Outcome(
+        tuple((record_of(s, key=key, **facts), s) for key, s in zip(group.keys, solutions, strict=True))
+    )
+
+
+def now() -> str:
+    """The time, in ISO form."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)

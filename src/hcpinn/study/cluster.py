@@ -1,0 +1,149 @@
+"""Training the groups of a study on the workers of a Ray cluster.
+
+One group takes one GPU where the cluster has any, else one CPU. A group whose worker dies is given to
+another. Results travel back to this process, which alone writes to the store, so that workers need no
+common disk; where they have one, a group that is tried again goes on from its checkpoint.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import secrets
+import socket
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import HcpinnError, MethodError, unknown_name
+from ..files import write_bytes
+from ..training import Progress
+from .attempt import Outcome, attempt
+from .groups import Group
+
+RETRIES = 3
+"""How often a group is given to another worker because its own died."""
+
+WORKER = "worker.json"
+"""In the folder of a group: which process trains it."""
+
+_TOKEN = "token"
+"""A file by which a worker finds out whether it sees the folder of its group."""
+
+
+@contextlib.contextmanager
+def ray_workers(cluster: str, *, checkpoint_every: float, solutions: bool) -> Iterator[RayWorkers]:
+    """The workers of a cluster, 'ray' or 'ray:ADDRESS'; a cluster that was started for them is shut down."""
+    kind, _, address = cluster.partition(":")
+    if kind != "ray":
+        raise unknown_name("kind of cluster", kind, ["ray"])
+    try:
+        import ray
+    except ImportError as error:
+        raise HcpinnError("--cluster ray needs Ray: pip install 'hcpinn[cluster]'.") from error
+    started = not ray.is_initialized()
+    if started:
+        _check_address(address)
+        settings: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
+        try:
+            with warnings.catch_warnings():
+                # JAX warns of forks, but a new program is started right after this one.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                ray.init(**settings, log_to_driver=False, logging_level=logging.ERROR)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise HcpinnError(f"There is no Ray cluster at '{address}': {reason}") from error
+    try:
+        yield RayWorkers(ray, checkpoint_every, solutions)
+    finally:
+        if started:
+            ray.shutdown()
+
+
+def _check_address(address: str) -> None:
+    """Find out in seconds, where Ray takes minutes, that nobody listens at HOST:PORT."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise HcpinnError(f"There is no Ray cluster at '{address}': {error.strerror or error}.") from error
+
+
+class RayWorkers:
+    """The workers of a Ray cluster."""
+
+    def __init__(self, ray: Any, checkpoint_every: float, solutions: bool):
+        self._ray, self._every, self._solutions = ray, checkpoint_every, solutions
+        self._running: dict[Any, Group] = {}
+        self._resource = "GPU" if self._amount("GPU") else "CPU"
+        needs = {"num_gpus": 1} if self._resource == "GPU" else {"num_cpus": 1}
+        self._remote = ray.remote(max_retries=RETRIES, **needs)(_train)
+        if not self.count:
+            raise MethodError("The Ray cluster has neither a GPU nor a CPU to train on.")
+
+    def _amount(self, resource: str) -> int:
+        return int(self._ray.cluster_resources().get(resource, 0))
+
+    @property
+    def count(self) -> int:
+        """How many groups can train at once: one per GPU, or per CPU."""
+        return self._amount(self._resource)
+
+    @property
+    def free(self) -> int:
+        """How many more groups can start now."""
+        return self.count - len(self._running)
+
+    def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
+        """Give a group to a worker. Its progress is not followed: it is elsewhere."""
+        token = secrets.token_hex(8)
+        write_bytes(folder / _TOKEN, token.encode())
+        where = (str(folder.absolute()), token)
+        task = self._remote.remote(group, where, seconds, self._every, self._solutions)
+        self._running[task] = group
+
+    def wait(self) -> tuple[Group, Outcome]:
+        """The next group that has ended, and its outcome."""
+        ready, _ = self._ray.wait(list(self._running), num_returns=1)
+        group = self._running.pop(ready[0])
+        try:
+            return group, self._ray.get(ready[0])
+        except self._ray.exceptions.RayTaskError as error:
+            # A disk that is full, say: attempt() answers for everything else.
+            cause = error.cause if isinstance(error.cause, HcpinnError) else None
+            raise cause or HcpinnError(f"A worker broke down: {error.cause or error}") from error
+        except self._ray.exceptions.RayError as error:
+            reason = str(error).strip().partition("\n")[0]
+            return group, Outcome(trouble=f"Its worker died {RETRIES + 1} times: {reason}")
+
+
+def _train(
+    group: Group, where: tuple[str, str], seconds: float | None, every: float, solutions: bool
+) -> Outcome:
+    """What a worker does: `attempt`, with solutions as the content of their files."""
+    with contextlib.ExitStack() as stack:
+        folder, token = Path(where[0]), where[1]
+        shared = (folder / _TOKEN).exists() and (folder / _TOKEN).read_text() == token
+        if shared:
+            who = {"host": socket.gethostname(), "process": os.getpid()}
+            write_bytes(folder / WORKER, json.dumps(who).encode())
+        else:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hcpinn-")))
+        outcome = attempt(
+            group, folder, seconds=seconds, checkpoint_every=every, progress=Progress(visible=False)
+        )
+        results = []
+        for record, solution in outcome.results:
+            content = None
+            if solutions and not isinstance(solution, bytes | None):
+                path = solution.save(folder / f"{record.key}-{os.getpid()}.npz")
+                content = path.read_bytes()
+                path.unlink()
+            results.append((record, content))
+        return Outcome(tuple(results), outcome.stop, outcome.trouble, outcome.too_large)

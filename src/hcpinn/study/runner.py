@@ -1,0 +1,263 @@
+"""Running a study: what is missing, group by group, into the store."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..files import write_bytes
+from ..planning import Run
+from ..training import Stop
+from .attempt import Outcome, now
+from .claim import Claim
+from .commit import source_commit
+from .cost import LARGEST, largest_group, this_machine
+from .declaration import Study
+from .groups import Group, group_of, grouped
+from .record import VERSION, Record, check_version, failure
+from .store import Store
+from .watch import Watch
+from .workers import Here, Workers
+
+_GROUP = "group.json"
+"""In the folder of a group: which runs it has."""
+
+_POLL = 1.0
+"""Seconds between two looks at what other processes have finished."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far a study has come."""
+
+    done: int
+    failed: int
+    left: int
+    """Runs without a record, because time was up or someone interrupted."""
+    stop: Stop | None = None
+    """Stop.TIME or Stop.INTERRUPTED where that is so."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run came to its end."""
+        return self.failed == self.left == 0
+
+
+def run_study(
+    study: Study,
+    out: str | Path,
+    *,
+    solutions: bool = True,
+    retry_failed: bool = False,
+    together: int | None = None,
+    max_seconds: float | None = None,
+    checkpoint_every: float = 30.0,
+    cluster: str | None = None,
+    watch: Watch | None = None,
+) -> Report:
+    """Train what a study wants and its store does not have yet.
+
+    Args:
+        study: what to train.
+        out: the folder of the store; made if it is not there.
+        solutions: whether to keep solution files beside the records.
+        retry_failed: whether runs that failed before are tried again.
+        together: how many runs may train together; by default what fits into memory, up to 16.
+        max_seconds: stop after this time, with checkpoints from which the next call goes on.
+        checkpoint_every: seconds between two checkpoints.
+        cluster: 'ray' for a local Ray cluster, 'ray:ADDRESS' for another; by default this process trains.
+        watch: who follows along.
+    """
+    store = Store.make(out)
+    if cluster is None:
+        workers = contextlib.nullcontext(Here(checkpoint_every))
+    else:
+        from .cluster import ray_workers
+
+        workers = ray_workers(cluster, checkpoint_every=checkpoint_every, solutions=solutions)
+    with workers as own:
+        job = _Job(study, store, solutions, together, max_seconds, own, watch or Watch())
+        return job.run(retry_failed)
+
+
+class _Job:
+    def __init__(
+        self,
+        study: Study,
+        store: Store,
+        solutions: bool,
+        together: int | None,
+        max_seconds: float | None,
+        workers: Workers,
+        watch: Watch,
+    ):
+        self.study, self.store, self.solutions, self.workers = study, store, solutions, workers
+        self.together, self.watch = together, watch
+        self.deadline = None if max_seconds is None else time.monotonic() + max_seconds
+        self.machine = this_machine()
+        self.retrying: set[str] = set()
+        self.claims: dict[str, Claim] = {}
+        self.running: dict[str, Group] = {}
+        self.queue: deque[Group] = deque()
+        self.started = False
+        self.stop: Stop | None = None
+
+    def run(self, retry_failed: bool) -> Report:
+        records = {key: record for key in self.study.wanted if (record := self.store.get(key)) is not None}
+        failed = {key for key, record in records.items() if not record.done}
+        self.retrying = failed if retry_failed else set()
+        with self.watch:
+            self._plan()
+            kept = len(records) - len(failed)
+            known = (len(self.study.wanted), kept, len(failed - self.retrying))
+            self.watch.begin(*known, self.queue, self.machine)
+            try:
+                while self._fill():
+                    self._settle(*self.workers.wait())
+            finally:
+                for claim in self.claims.values():
+                    claim.release()
+        return self._report()
+
+    def _report(self) -> Report:
+        found = [self.store.get(key) for key in self.study.wanted]
+        done = sum(record is not None and record.done for record in found)
+        left = sum(record is None for record in found)
+        return Report(done, len(found) - done - left, left, self.stop)
+
+    def _missing(self) -> list[str]:
+        kept = self.store.keys() - self.retrying
+        return [key for key in self.study.wanted if key not in kept]
+
+    def _plan(self) -> None:
+        """Queue all that is missing and not in hand: first what was begun before, then new groups."""
+        missing = {key for key in self._missing() if key not in self.claims}
+        self.queue.clear()
+        for keys in self._begun():
+            if set(keys) <= set(self.study.wanted) and missing & set(keys):
+                self.queue.append(group_of(keys, self.study.wanted))
+                missing -= set(keys)
+        rest = {key: item for key, item in self.study.wanted.items() if key in missing}
+        self.queue += grouped(rest, size=self._size)
+
+    def _size(self, runs: Sequence[Run]) -> int:
+        """How many of some runs to train together: no more than fit, and enough groups for all workers."""
+        shared = -(-len(runs) // self.workers.count)
+        return min(largest_group(runs, self.machine, most=self.together or LARGEST), shared)
+
+    def _begun(self) -> list[tuple[str, ...]]:
+        """The groups that were begun and not finished; folders of finished ones are cleared away."""
+        found, kept = [], self.store.keys()
+        for path in sorted(self.store.work.glob(f"*/{_GROUP}")):
+            try:
+                data = json.loads(path.read_text("utf-8"))
+                check_version(data, "group", path)
+                keys = tuple(data["keys"])
+            except (FileNotFoundError, ValueError, KeyError, TypeError):  # gone, or never whole
+                continue
+            if set(keys) <= kept - self.retrying:
+                shutil.rmtree(path.parent, ignore_errors=True)
+            elif path.parent.name not in self.running:
+                found.append(keys)
+        return found
+
+    def _fill(self) -> bool:
+        """Start groups while there are workers for them; whether any is running then."""
+        told = False
+        while self.stop is None and self.workers.free > 0:
+            # However little time there is, something is done in it.
+            if self.started and self._late:
+                self.stop = Stop.TIME
+                break
+            group = self._next()
+            if group is not None:
+                self._start(group)
+                continue
+            if self.running:
+                break
+            self._plan()
+            if not self.queue:
+                break
+            # What is left is in the hands of other processes: wait until they have it, or are gone.
+            if not told:
+                self.watch.note("Waiting for runs that another process is training.")
+                told = True
+            if self._late:
+                self.stop = Stop.TIME
+                break
+            time.sleep(_POLL)
+        return bool(self.running)
+
+    @property
+    def _left(self) -> float | None:
+        return None if self.deadline is None else self.deadline - time.monotonic()
+
+    @property
+    def _late(self) -> bool:
+        return self._left is not None and self._left <= 0
+
+    def _next(self) -> Group | None:
+        """The next group of which something can be claimed."""
+        while self.queue:
+            group = self._claimed(self.queue.popleft())
+            if group is not None:
+                return group
+        return None
+
+    def _claimed(self, group: Group) -> Group | None:
+        """The group, or if it was not begun what is left of it, with its runs claimed."""
+        missing = [key for key in self._missing() if key in group.keys]
+        taken = {key: claim for key in missing if (claim := Claim.take(self.store.claims, key)) is not None}
+        # Some may have been finished by others just before they were claimed.
+        late = set(taken) - set(self._missing())
+        begun = (self.store.work / group.name / _GROUP).exists()
+        if begun and set(taken) != set(missing):
+            late = set(taken)
+        for key in late:
+            taken.pop(key).release()
+        if not taken:
+            return None
+        self.claims.update(taken)
+        return group if begun else group.only(tuple(taken))
+
+    def _start(self, group: Group) -> None:
+        folder = self.store.work / group.name
+        statement = {"kind": "group", "version": VERSION, "keys": list(group.keys)}
+        write_bytes(folder / _GROUP, (json.dumps(statement) + "\n").encode())
+        self.running[group.name] = group
+        self.started = True
+        self.workers.start(group, folder, self._left, self.watch.began(group))
+
+    def _settle(self, group: Group, outcome: Outcome) -> None:
+        del self.running[group.name]
+        settled: list[Record] = []
+        if outcome.stop is not None:
+            self.stop = outcome.stop
+        elif outcome.trouble and len(group) > 1:
+            # Smaller groups where memory is short; else each run alone, so that the guilty one fails alone.
+            size = -(-len(group) // 2) if outcome.too_large else 1
+            self.watch.note(f"{len(group)} runs together: {outcome.trouble} Trying {size} at a time.")
+            self.queue.extendleft(reversed(group.parts(size)))
+        elif outcome.trouble:
+            facts = {"key": group.keys[0], "commit": source_commit(), "finished": now()}
+            settled.append(failure(group.runs[0], outcome.trouble, **facts))
+            self.store.keep(settled[0])
+        else:
+            missing = self._missing()
+            for record, solution in outcome.results:
+                if record.key in missing:
+                    self.store.keep(record, solution if self.solutions else None)
+                    settled.append(record)
+        self.watch.ended(group, settled)
+        for key in group.keys:
+            if key in self.claims:
+                self.claims.pop(key).release()
+        self.retrying -= {record.key for record in settled}
+        if outcome.stop is None:
+            shutil.rmtree(self.store.work / group.name, ignore_errors=True)

@@ -1,0 +1,164 @@
+"""Watching a study: a bar over all runs in a terminal, a line per finished run elsewhere, and logs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..training import Progress
+from .cost import Machine, cost
+from .groups import Group
+from .record import Record
+
+if TYPE_CHECKING:
+    from .tensorboard import Logs
+
+
+class Watch:
+    """Who follows a study; this one says nothing unless told to."""
+
+    def __init__(self, *, bar: bool = False, lines: bool = False, tensorboard: str | Path | None = None):
+        """`bar` is for terminals, `lines` for files; `tensorboard` is a folder for its logs."""
+        self.lines = lines
+        self.total = self.done = self.failed = 0
+        self._running: dict[str, tuple[Group, float]] = {}
+        self._logs: Logs | None = None
+        if tensorboard is not None:
+            from .tensorboard import Logs
+
+            self._logs = Logs(Path(tensorboard))
+        self._bar: Any = _bar() if bar else None
+        self._all: Any = None
+        self._ahead = self._passed = self._took = 0.0
+        self._machine: Machine | None = None
+
+    def __enter__(self) -> Watch:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._logs is not None:
+            self._logs.close()
+
+    def begin(self, total: int, done: int, failed: int, groups: Iterable[Group], machine: Machine) -> None:
+        """A study begins, or goes on, with these groups ahead."""
+        self.total, self.done, self.failed, self._machine = total, done, failed, machine
+        self._ahead = sum(cost(group.runs, machine).seconds for group in groups)
+        if self._bar is not None:
+            self._all = self._bar.add_task("all runs", total=total, completed=done + failed, facts="")
+        if self.lines:
+            failures = f", {failed} failed before" if failed else ""
+            print(f"{total} runs: {done} in the store{failures}, {total - done - failed} to do", flush=True)
+        self._show()
+
+    def began(self, group: Group) -> Progress:
+        """A group starts; what it returns follows the training."""
+        self._running[group.name] = (group, time.monotonic())
+        self._show()
+        return _GroupProgress(self._bar, group, self._logs)
+
+    def ended(self, group: Group, records: Sequence[Record]) -> None:
+        """A group has ended with these records, or with none if it was stopped."""
+        _, began = self._running.pop(group.name)
+        seconds = time.monotonic() - began
+        if records and self._machine is not None:
+            expected = cost(group.runs, self._machine).seconds
+            self._passed, self._took = self._passed + expected, self._took + seconds
+            self._ahead = max(0.0, self._ahead - expected)
+        for record in records:
+            self.done += record.done
+            self.failed += not record.done
+            self._say(f"{self.done + self.failed}/{self.total}  {_told(record)}")
+            if self._logs is not None:
+                self._logs.ended(record)
+        self._show()
+
+    def note(self, text: str) -> None:
+        """Something that a reader should know."""
+        self._say(text)
+
+    def _say(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+        elif self.lines:
+            print(text, flush=True)
+
+    def _show(self) -> None:
+        if self._bar is None or self._all is None:
+            return
+        running = sum(len(group) for group, _ in self._running.values())
+        facts = [f"{self.done} done", f"{running} running", f"{self.failed} failed"]
+        # The model of cost, corrected by how it fared so far.
+        left = self._ahead * (self._took / self._passed if self._passed else 1.0)
+        facts.append(f"about {duration(left)} left" if left else "")
+        self._bar.update(self._all, completed=self.done + self.failed, facts=", ".join(filter(None, facts)))
+
+
+class _GroupProgress(Progress):
+    """The training of one group, as a line below the bar of the study."""
+
+    def __init__(self, bar: Any, group: Group, logs: Logs | None):
+        super().__init__(visible=False)
+        self._shared, self._group, self._logs, self._line = bar, group, logs, None
+
+    def __enter__(self) -> _GroupProgress:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._line is not None:
+            self._shared.remove_task(self._line)
+            self._line = None
+
+    def stage(self, label: str, steps: int, done: int) -> None:
+        if self._shared is not None:
+            self.__exit__()
+            first, more = self._group.runs[0], len(self._group) - 1
+            name = f"{first.problem.name} {first.method.name}" + (f" and {more} more" if more else "")
+            text = f"{name}: {label}"
+            self._line = self._shared.add_task(text, total=steps, completed=done, facts="compiling")
+
+    def update(self, step: int, loss: float, terms: Any = None) -> None:
+        if self._line is not None:
+            self._shared.update(self._line, completed=step, facts=f"step {step:,}, loss {loss:.2e}")
+
+    def losses(self, first: int, names: Sequence[str], values: np.ndarray) -> None:
+        if self._logs is not None:
+            self._logs.block(self._group, first, names, values)
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(16), TextColumn("{task.fields[facts]}"))
+    return Bar(*columns, console=Console(stderr=True))
+
+
+def _told(record: Record) -> str:
+    values = "".join(f", {name} = {value:g}" for name, value in record.parameters.items())
+    what = f"{record.problem}{values}, {record.method}, seed {record.seed}"
+    if not record.done:
+        return f"{what}: failed. {record.reason}"
+    errors = [f"{name} {v:.2e}" for name, v in (record.summary["rel_l2"] or {}).items() if v is not None]
+    return f"{what}: {record.summary['verdict']}, relative L2 error {'  '.join(errors) or 'unknown'}"
+
+
+def duration(seconds: float) -> str:
+    """A time for people: 40 s, 12 min, 3.5 h."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def in_terminal() -> bool:
+    """Whether a bar can be seen."""
+    return sys.stderr.isatty()

@@ -1,0 +1,90 @@
+"""Groups hold runs of one shape, and the model of cost agrees with what was measured."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+import hcpinn as hc
+from hcpinn.method import from_dict
+from hcpinn.planning import check_alike
+from hcpinn.study import Store, find_study
+from hcpinn.study.cost import H200, cost, largest_group, this_machine
+from hcpinn.study.forecast import forecast
+from hcpinn.study.groups import grouped
+from small_studies import DECAY, method, soft, study
+
+MEASURED = Path(__file__).parents[2] / "results" / "h200"
+
+
+def test_groups_hold_every_run_once_and_only_runs_that_train_together():
+    wanted = find_study("ablation").wanted
+    groups = grouped(wanted, size=lambda runs: 3)
+    assert sorted(key for group in groups for key in group.keys) == sorted(wanted)
+    for group in groups:
+        assert len(group) <= 3
+        check_alike(group.runs)
+        assert [wanted[key][0] for key in group.keys] == list(group.runs)
+    assert any(len({run.problem.name for run in group.runs}) > 1 for group in groups)
+
+
+def test_groups_are_split_evenly_and_known_by_what_they_hold():
+    wanted = {str(seed): (hc.Run(DECAY, method(), seed), 1e-2) for seed in range(7)}
+    parts = grouped(wanted, size=lambda runs: 5)
+    assert [len(part) for part in parts] == [4, 3]
+    assert parts[0].name == grouped(wanted, size=lambda runs: 5)[0].name != parts[1].name
+
+
+def test_runs_of_different_accuracy_are_kept_apart():
+    wanted = {str(a): (hc.Run(DECAY, method()), a) for a in (1e-2, 1e-3)}
+    assert [group.accuracy for group in grouped(wanted, size=len)] == [1e-2, 1e-3]
+
+
+def test_cost_grows_with_runs_steps_and_points():
+    runs = [hc.Run(DECAY, method(), seed) for seed in range(4)]
+    for machine in (H200, this_machine()):
+        one, four = cost(runs[:1], machine), cost(runs, machine)
+        assert one.seconds < four.seconds < 4 * one.seconds
+        assert 3 * one.bytes < four.bytes
+        larger = [hc.Run(DECAY, method(points=6400))]
+        assert cost(larger, machine).seconds > one.seconds
+        assert cost(larger, machine).bytes > 10 * one.bytes
+        second = [hc.Run(DECAY, method(network=hc.MLP(64, 4), stages=(hc.Broyden(steps=10),)))]
+        assert cost(second, machine).bytes > 8 * 12_000**2
+
+
+def test_groups_shrink_to_what_memory_allows(monkeypatch):
+    runs = [hc.Run(DECAY, method(), seed) for seed in range(8)]
+    assert largest_group(runs, this_machine()) == 8
+    assert largest_group(runs, this_machine(), most=3) == 3
+    monkeypatch.setattr(
+        "hcpinn.study.cost.available_bytes", lambda: int(cost(runs[:5], this_machine()).bytes / 0.59)
+    )
+    assert largest_group(runs, this_machine()) == 5
+    monkeypatch.setattr("hcpinn.study.cost.available_bytes", lambda: 1)
+    assert largest_group(runs, this_machine()) == 1
+
+
+@pytest.mark.skipif(not MEASURED.exists(), reason="the measured results are not part of this copy")
+def test_the_model_agrees_with_what_was_measured_on_an_h200():
+    records = [r for r in Store(MEASURED).records() if r.summary["device"] == "gpu: NVIDIA H200"]
+    assert records
+    for record in records:
+        problem = hc.find_problem(record.problem).with_parameters(**record.parameters)
+        run = hc.Run(problem, from_dict(record.summary["method_settings"]))
+        expected = cost([run] * record.trained_together, H200).seconds
+        assert 0.6 < expected / record.summary["wall_s"] < 1.6, (
+            record.method,
+            expected,
+            record.summary["wall_s"],
+        )
+
+
+def test_a_forecast_counts_what_is_shared_and_what_is_kept_once(tmp_path):
+    runs = [hc.Run(DECAY, chosen, seed) for chosen in (method(), soft()) for seed in (0, 1)]
+    one = study(*runs).sections[0]
+    twice = dataclasses.replace(study(*runs), sections=(one, dataclasses.replace(one, name="again")))
+    seen = forecast(twice, tmp_path / "none")
+    assert (seen.runs, seen.kept, seen.groups, seen.largest) == (4, 0, 2, 2)
+    assert [line.groups for line in seen.lines] == [2, 0]
+    assert seen.seconds[0] > 0

@@ -1,0 +1,185 @@
+"""Studies are declared in Python, as files or by name, and nonsense is answered in a sentence."""
+
+import pytest
+
+import hcpinn as hc
+from hcpinn.catalog import published_rows, tables
+from hcpinn.errors import HcpinnError
+from hcpinn.study import Study, find_study, grid, load_study, paper, ready_made
+from hcpinn.study.paper import MODES
+from small_studies import DECAY, method, study
+
+FILE = """
+title = "A grid"
+problems = ["advection"]
+methods = ["pbc+ic1+sa", "mine.toml", "baseline"]
+seeds = 2
+parameters = {c = [1, 2.5]}
+
+[budget]
+steps = [20, 10]
+points = 256
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    (tmp_path / "mine.toml").write_text('network = {kind = "MLP", width = 5, depth = 1}\n')
+
+    def write(text):
+        (tmp_path / "grid.toml").write_text(text)
+        return tmp_path / "grid.toml"
+
+    return write
+
+
+def test_a_file_declares_all_combinations(write):
+    read = load_study(write(FILE))
+    assert (read.name, read.title) == ("grid", "A grid")
+    (section,) = read.sections
+    made = [(r.problem.parameters["c"], r.method.name, r.seed) for r in section.runs]
+    assert made == [(c, m, s) for c in (1.0, 2.5) for m in ("pbc+ic1+sa", "mine", "baseline") for s in (0, 1)]
+    assert {r.method.points for r in section.runs} == {256}
+    assert {tuple(stage.steps for stage in r.method.stages) for r in section.runs} == {(20, 10)}
+    assert section.runs[2].method.network == hc.MLP(5, 1)
+    assert section.labels[0] == section.labels[1] == "advection, c = 1, pbc+ic1+sa"
+    assert len(set(section.keys)) == 12
+
+
+def test_a_file_may_have_sections_and_include_ready_made_studies(write):
+    text = """
+    include = ["ablation-advection-c60"]
+    seeds = [3]
+    [[section]]
+    name = "first"
+    problems = ["advection"]
+    methods = ["baseline"]
+    [[section]]
+    problems = ["gray-scott"]
+    methods = ["mb"]
+    seeds = [1, 2]
+    accuracy = 1e-3
+    """
+    read = load_study(write(text))
+    assert [s.name for s in read.sections] == ["ablation advection-c60", "first", "grid 2"]
+    assert [len(s.runs) for s in read.sections] == [8, 1, 2]
+    assert [r.seed for r in read.runs] == [3] * 9 + [1, 2]
+    assert [s.accuracy for s in read.sections] == [1e-2, 1e-2, 1e-3]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            'problems = ["advektion"]\nmethods = ["paper"]',
+            "no problem 'advektion'. Did you mean 'advection'?",
+        ),
+        ('problems = ["advection"]\nmethods = ["papper"]', "no method 'papper'. Did you mean 'paper'?"),
+        ('problems = ["advection"]\nmethods = ["none.toml"]', "Cannot read the method in"),
+        (
+            'problems = ["advection"]\nmethods = ["paper"]\nparameters = {d = 1}',
+            "no parameter 'd' of advection",
+        ),
+        ('problems = ["advection"]\nmethods = ["paper"]\nparameters = {c = "x"}', "c is a number or a list"),
+        ('problems = ["advection"]\nmethods = ["paper"]\nseeds = [-1]', "seeds is a list of whole numbers"),
+        ('problems = ["advection"]\nmethods = ["paper"]\naccuracy = 0', "accuracy must be positive"),
+        (
+            'problems = ["advection"]\nmethods = ["paper"]\nbudget = {steps = [1]}',
+            "steps takes 2 whole numbers",
+        ),
+        ('problems = ["advection"]\nmethods = ["paper"]\nbudget = {stpes = 1}', "Did you mean 'steps'?"),
+        ('problem = "advection"', "no setting 'problem' of a study. Did you mean 'problems'?"),
+        ('methods = ["paper"]', "names no problems"),
+        ('problems = "advection"', "problems is a list"),
+        ('include = ["ablatoin"]', "no study 'ablatoin'. Did you mean 'ablation'?"),
+        ("section = [1]", "A section is a table"),
+        ("", "names no problems"),
+        ("problems = [", "This is not TOML"),
+    ],
+)
+def test_files_that_make_no_sense_are_named_with_what_is_wrong(write, text, words):
+    with pytest.raises(HcpinnError) as caught:
+        load_study(write(text))
+    assert words in str(caught.value)
+    assert "grid.toml: " in str(caught.value)
+
+
+def test_names_of_studies_have_suggestions(tmp_path):
+    with pytest.raises(
+        HcpinnError, match="no study 'ablation-allen-can-1'. Did you mean 'ablation-allen-cahn-1'"
+    ):
+        find_study("ablation-allen-can-1")
+    with pytest.raises(HcpinnError, match="Cannot read the study in"):
+        load_study(tmp_path / "none.toml")
+
+
+def test_studies_in_python_are_checked():
+    with pytest.raises(HcpinnError, match="no runs"):
+        study()
+    with pytest.raises(HcpinnError, match="1 runs, but 2 labels"):
+        study(hc.Run(DECAY, method()), labels=("a", "b"))
+    (section,) = study(hc.Run(DECAY, method())).sections
+    with pytest.raises(HcpinnError, match="two sections 'only'"):
+        Study("twice", "", (section, section))
+    with pytest.raises(HcpinnError, match="no sections"):
+        Study("empty", "", ())
+
+
+def test_other_seeds_replace_those_of_every_row():
+    section = grid("g", [DECAY], ["quick", "expert"], parameters={"k": [1.0, 2.0]}, seeds=(0, 1))
+    changed = Study("s", "", (section,)).with_seeds([5, 6, 7])
+    assert len(changed.runs) == 12
+    assert {r.seed for r in changed.runs} == {5, 6, 7}
+    assert changed.sections[0].labels == tuple(label for label in section.labels[::2] for _ in range(3))
+
+
+# The paper's own studies
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return paper()
+
+
+def test_the_paper_is_there_row_by_row(whole):
+    beside = {
+        id(row.figures) and (row.table, row.problem, row.method, tuple(row.parameters.items()))
+        for s in whole.sections
+        for row in s.published
+        if row
+    }
+    for row in published_rows():
+        if row.method not in ("causal", "rba"):  # quoted from elsewhere, at six times the budget
+            assert (row.table, row.problem, row.method, tuple(row.parameters.items())) in beside
+    for section in whole.sections:
+        for run, row in zip(section.runs, section.published, strict=True):
+            if row is not None and section.name != "expert":
+                assert dict(run.problem.parameters) == dict(row.declare().parameters)
+                assert run.method == row.train()
+
+
+def test_sections_have_the_size_of_the_tables(whole):
+    sizes = {section.name: len(section.runs) for section in whole.sections}
+    for table, entries in tables()["ablation"].items():
+        assert sizes[f"ablation {table}"] == len(entries)
+    assert sizes["advection by speed"] == 3 * 4 * 10
+    assert sizes["comparison"] == 12
+    assert sizes["two dimensions"] == sizes["Dirichlet"] == 1
+    assert sizes["modes allen-cahn-1"] == sizes["modes allen-cahn-2"] == len(MODES)
+    assert sizes["expert"] == 9
+
+
+def test_a_row_that_two_tables_share_is_trained_once(whole):
+    keys = {section.name: dict(zip(section.labels, section.keys, strict=True)) for section in whole.sections}
+    best = keys["ablation allen-cahn-1"]["pbc+ic1+sa"]
+    assert keys["modes allen-cahn-1"]["m = 10"] == best
+    assert keys["comparison"]["allen-cahn-1, paper"] == best
+    assert len(whole.wanted) < len(whole.runs)
+
+
+def test_every_ready_made_study_can_be_made_and_says_what_it_is():
+    for name, make in ready_made().items():
+        assert (make.__doc__ or "").strip()
+        if name not in ("paper", "expert"):
+            assert find_study(name).runs
+    assert {run.method.name for run in find_study("comparison-originals").runs} == {"causal", "rba"}

@@ -1,0 +1,156 @@
+"""A study from a file, killed twice without warning, ends as one that ran in one go; so does one on a cluster."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import jax
+import numpy as np
+import pytest
+
+from compiling import SETTINGS
+from hcpinn.study import Store, Study, load_study, run_study
+from hcpinn.study.cluster import WORKER
+from small_studies import same
+
+FILE = """
+problems = ["advection"]
+parameters = {c = [1, 2, 3]}
+methods = ["still.toml", "slow.toml", "fast.toml", "soft.toml"]
+seeds = 2
+"""
+COMMON = """
+network = {kind = "MLP", width = 6, depth = 1}
+embedding = {kind = "Fourier", modes = 1}
+points = 64
+stages = [{kind = "Adam", steps = 600, rate = 0.01, precision = "float64"}]
+"""
+METHODS = {
+    "still": "lift = {kind = 'Decay', rate = 0.0}",
+    "slow": "lift = {kind = 'Decay', rate = 0.1}",
+    "fast": "lift = {kind = 'Decay', rate = 1.0}",
+    "soft": "lift = {kind = 'NoLift'}\ngate = {kind = 'NoGate'}\npenalties = [{kind = 'InitialPenalty', points = 16}]",
+}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """A study of 3 problems, 4 methods and 2 seeds."""
+    folder = tmp_path_factory.mktemp("study")
+    for name, text in METHODS.items():
+        (folder / f"{name}.toml").write_text(text + COMMON)
+    (folder / "grid.toml").write_text(FILE)
+    return folder / "grid.toml"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """What other processes are told, so that they compile as this one does, and only once."""
+    told = {name.upper(): str(value) for name, value in SETTINGS.items()}
+    told["JAX_COMPILATION_CACHE_DIR"] = jax.config.values["jax_compilation_cache_dir"]
+    told["HCPINN_CACHE"] = str(tmp_path_factory.getbasetemp() / "cache")
+    return told
+
+
+@pytest.fixture(scope="module")
+def whole(file, environment, tmp_path_factory):
+    """The store of the study that ran in one go."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HCPINN_CACHE", environment["HCPINN_CACHE"])
+        report = run_study(load_study(file), folder, solutions=False)
+    assert (report.done, report.complete) == (24, True)
+    return Store(folder)
+
+
+def wait_for(happened, child=None):
+    deadline = time.monotonic() + 120
+    while not (found := happened()):
+        assert time.monotonic() < deadline
+        assert child is None or child.poll() is None
+        time.sleep(0.01)
+    return found
+
+
+def test_killed_twice_and_resumed_it_ends_the_same(file, environment, whole, tmp_path):
+    command = [sys.executable, "-m", "hcpinn.cli", "study", file, "--out", tmp_path, "--no-solutions"]
+    command += ["--checkpoint-every", "0", "--tensorboard", tmp_path / "logs"]
+
+    def start():
+        settings = {**os.environ, **environment}
+        return subprocess.Popen([*map(str, command)], env=settings, stdout=subprocess.PIPE, text=True)
+
+    def records():
+        return list(tmp_path.glob("runs/*.json"))
+
+    for happened in (lambda: list(tmp_path.glob("work/*/checkpoint.npz")), records):
+        child = start()
+        wait_for(happened, child)
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+    assert 0 < len(records()) < 24
+    child = start()
+    said, _ = child.communicate(timeout=120)
+    assert child.returncode == 0, said
+    assert "24 runs done" in said
+    store = Store(tmp_path)
+    assert store.keys() == whole.keys()
+    for record in whole.records():
+        assert same(store.get(record.key), record), (record.problem, record.method, record.seed)
+    assert not any(store.work.iterdir())
+    assert len(list(tmp_path.glob("logs/*"))) == 24
+
+
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
+def test_a_cluster_finishes_the_study_though_a_worker_is_killed(
+    file, environment, whole, tmp_path, monkeypatch
+):
+    ray = pytest.importorskip("ray", reason="Ray is not installed")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    (section,) = load_study(file).sections
+    soft = [number for number, run in enumerate(section.runs) if run.method.name == "soft"]
+    part = Study(
+        "part", "", (type(section)("soft", "Soft", tuple(section.runs[number] for number in soft)),)
+    ).with_budget(steps=[20_000])
+    store, victims = Store.make(tmp_path), []
+
+    def kill_one():
+        checkpoint = wait_for(lambda: list(tmp_path.glob("work/*/checkpoint.npz")))[0]
+        victim = json.loads((checkpoint.parent / WORKER).read_text())["process"]
+        os.kill(victim, signal.SIGKILL)
+        victims.append(victim)
+        # Its group is begun again, by another process.
+        again = wait_for(
+            lambda: (w := json.loads((checkpoint.parent / WORKER).read_text())["process"]) != victim and w
+        )
+        victims.append(again)
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        assassin = threading.Thread(target=kill_one)
+        assassin.start()
+        report = run_study(part, tmp_path, cluster="ray", checkpoint_every=0.0)
+        assassin.join()
+    finally:
+        ray.shutdown()
+    assert len(victims) == 2
+    assert (report.done, report.complete) == (6, True)
+    for key, run in zip(part.sections[0].keys, part.runs, strict=True):
+        record = store.get(key)
+        assert record.trained_together == 3
+        assert store.solution(key).rel_l2 == record.summary["rel_l2"]
+        # Its first steps are those of the same run with fewer.
+        (shorter,) = (
+            r
+            for r in whole.records()
+            if (r.method, r.seed, r.parameters) == ("soft", run.seed, dict(run.problem.parameters))
+        )
+        _, here, there = np.intersect1d(record.history["step"], shorter.history["step"], return_indices=True)
+        assert len(here) > 5
+        for name in ("loss", "residual", "initial"):
+            np.testing.assert_allclose(record.history[name][here], shorter.history[name][there], rtol=1e-4)
