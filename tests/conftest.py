@@ -15,11 +15,13 @@ os.environ.update({name.upper(): str(value) for name, value in PROGRAMS.items()}
 
 import jax
 import pytest
+from jax.experimental.compilation_cache import compilation_cache
 
 from hcpinn.precision import double
 
 for setting, value in PROGRAMS.items():
     jax.config.update(setting, value)
+compilation_cache.reset_cache()  # a plugin may have looked for it before it was set
 
 
 @pytest.fixture(autouse=True)

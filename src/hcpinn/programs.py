@@ -17,12 +17,14 @@ def keep_programs() -> None:
     command line does; importing hcpinn does not.
     """
     import jax
+    from jax.experimental.compilation_cache import compilation_cache
 
     if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
         return
     jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "programs" / _machine()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    compilation_cache.reset_cache()  # it may have been found missing before
 
 
 def _machine() -> str:

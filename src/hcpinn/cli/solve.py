@@ -89,8 +89,7 @@ def solve(
     from ..training import Stop
 
     keep_programs()
-
-    problem = find_problem(name).with_parameters(**_assignments(set_ or []))
+    problem = find_problem(name).with_parameters(**assignments(set_ or []))
     chosen = _with_budget(find_method(method or DEFAULT, problem), steps, points)
     folder = out or Path("out") / name
     check_folder(folder)
@@ -122,7 +121,8 @@ def solve(
         raise typer.Exit(EXIT_NOT_CONVERGED)
 
 
-def _assignments(texts: list[str]) -> dict[str, float]:
+def assignments(texts: list[str]) -> dict[str, float]:
+    """Parameters given as NAME=VALUE."""
     values = {}
     for text in texts:
         name, sign, value = text.partition("=")

@@ -1,7 +1,17 @@
 """What training makes small."""
 
 from .batches import Batches, take_batch
-from .objective import RESIDUAL, Data, Linearized, Measured, Objective, chunk_size, jacobian_chunk, stack
+from .objective import (
+    RESIDUAL,
+    Data,
+    Linearized,
+    Measured,
+    Objective,
+    Rows,
+    chunk_size,
+    jacobian_chunk,
+    stack,
+)
 from .penalties import (
     BoundaryPenalty,
     DataPenalty,
@@ -30,6 +40,7 @@ __all__ = [
     "Objective",
     "Penalty",
     "PeriodicPenalty",
+    "Rows",
     "SelfAdaptive",
     "Term",
     "WeightRule",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -65,6 +65,13 @@ class Linearized(eqx.Module):
     """Jᵀ ρ, half the gradient."""
     gram: Float[Array, "parameters parameters"]
     """Jᵀ J."""
+
+
+class Rows(eqx.Module):
+    """A term's mismatches, and how each answers to the network's parameters."""
+
+    values: Float[Array, "*points values"]
+    jacobian: Float[Array, "*points values parameters"]
 
 
 class Objective:
@@ -140,26 +147,62 @@ class Objective:
             loss, slope, gram = (a + b for a, b in zip((loss, slope, gram), parts, strict=True))
         return Linearized(loss, slope, gram)
 
+    def rows(self, theta: Array, data: Data) -> dict[str, Rows]:
+        """Each term's mismatches and their Jacobian, without weights, a chunk of points at a time."""
+        found = {}
+        for name, term in self.terms.items():
+            block, rows = data.blocks[name], self._rows_of(term, data.parameters)
+            chunks = _in_chunks(block, self.jacobian_chunk(theta.dtype.itemsize))
+            parts = jax.lax.map(lambda part, rows=rows: rows(theta, part), chunks)
+            found[name] = jax.tree.map(
+                lambda a, count=block.share.size: a.reshape(-1, *a.shape[2:])[:count], parts
+            )
+        return found
+
+    def scales(self, data: Data) -> dict[str, Float[Array, " points"]]:
+        """The factor of each point's squared mismatch in the loss, by term."""
+        return {name: term.weight * data.blocks[name].share for name, term in self.terms.items()}
+
+    def mismatches(self, theta: Array, data: Data) -> dict[str, Float[Array, "points values"]]:
+        """What each term should make vanish, without weights."""
+        network, found = self.unravel(theta), {}
+        for name, term in self.terms.items():
+            block = data.blocks[name]
+            parts = jax.lax.map(
+                lambda part, term=term: term.mismatch(self.trial, network, part, data.parameters),
+                _in_chunks(block, self.chunk),
+            )
+            found[name] = parts.reshape(-1, parts.shape[-1])[: block.share.size]
+        return found
+
     def jacobian_chunk(self, itemsize: int = 8) -> int:
         """How many points' rows of the Jacobian are held at once."""
         return jacobian_chunk(self.size, self.trial.outputs, itemsize)
 
-    def _normal_equations(
-        self, term: Term, theta: Array, block: Block, scale: Array, parameters: dict[str, Array]
-    ) -> tuple[Array, Array, Array]:
+    def _rows_of(self, term: Term, parameters: dict[str, Array]) -> Callable[[Array, Block], Rows]:
+        """A function of parameters and points that gives a term's rows there."""
+
         def mismatch(theta: Array, point: Block) -> Array:
             alone = jax.tree.map(lambda a: a[None], point)
             return term.mismatch(self.trial, self.unravel(theta), alone, parameters)[0]
 
-        def rows(theta: Array, point: Block) -> tuple[Array, Array]:
+        def row(theta: Array, point: Block) -> Rows:
             values, back = jax.vjp(lambda t: mismatch(t, point), theta)
             jacobian = jax.vmap(lambda unit: back(unit)[0])(jnp.eye(values.size, dtype=values.dtype))
-            return values, jacobian
+            return Rows(values, jacobian)
+
+        return jax.vmap(row, in_axes=(None, 0))
+
+    def _normal_equations(
+        self, term: Term, theta: Array, block: Block, scale: Array, parameters: dict[str, Array]
+    ) -> tuple[Array, Array, Array]:
+        rows = self._rows_of(term, parameters)
 
         def one(part: Block, scale: Array) -> tuple[Array, Array, Array]:
-            values, jacobian = jax.vmap(rows, in_axes=(None, 0))(theta, part)
+            found = rows(theta, part)
             root = jnp.sqrt(scale)[:, None]
-            flat, tall = (root * values).reshape(-1), (root[..., None] * jacobian).reshape(-1, theta.size)
+            flat = (root * found.values).reshape(-1)
+            tall = (root[..., None] * found.jacobian).reshape(-1, theta.size)
             return jnp.sum(flat**2), tall.T @ flat, tall.T @ tall
 
         count = block.share.size

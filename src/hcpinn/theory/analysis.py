@@ -1,0 +1,242 @@
+"""Everything the theory says of one problem and method: soft and hard training side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import MethodError, ReferenceError
+from ..method import Method
+from ..objective import RESIDUAL
+from ..precision import double
+from ..problem import Problem
+from ..reference import Reference, solve_reference
+from ..solution import Provenance
+from .choices import Choice, compare_choices
+from .comparison import Figures, Findings, figures, judge
+from .consistency import Consistency, check_consistency
+from .decay import Descent, Frozen, descend, freeze
+from .hessian import Bounds, Curvature, bounds, curvature, matrices
+from .kernel import Spectrum, kernel, spectrum, trace_shares
+from .modes import ErrorProbe, ModeDecay, mode_decay
+from .systems import System, Tangent, hard_method, soft_method
+
+_STEP = 0.05
+"""The step of gradient descent, times λ₁."""
+
+_SEEN = (1, 2, 5)
+"""Steps at which a descent is looked at, in every decade."""
+
+_CHOICE_POINTS = 256
+"""Residual points at which lifts and gates are compared, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The kernel of a system after some steps of Adam."""
+
+    steps: int
+    spectrum: Spectrum
+    shares: Mapping[str, float]
+    losses: Mapping[str, float]
+    """The mean square of each term."""
+    drift: float
+    """|K − K₀|/|K₀| in the Frobenius norm: how far the kernel has moved."""
+    error: float | None
+    """Relative error of u, where a reference is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Soft or hard training."""
+
+    system: System
+    figures: Figures
+    states: tuple[State, ...]
+    """At the start, and along training."""
+    frozen: Frozen
+    descent: Descent
+    deviations: list[float]
+    """Of measured from predicted decay, at the steps of the descent."""
+    modes: ModeDecay | None
+    curvature: Curvature
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What the theory says, and what was measured."""
+
+    problem: Problem
+    method: Method
+    seed: int
+    seeds: int
+    points: int
+    soft: Side
+    hard: Side
+    bounds: Bounds
+    linear: bool
+    """Whether the equation is linear: whether its derivative is the same about both trial functions."""
+    consistency: Consistency
+    choices: list[Choice]
+    pairs: list[tuple[Figures, Figures]]
+    """Figures of soft and hard training, one pair per seed."""
+    findings: Findings
+    reference: Reference | str
+    seconds: float
+    provenance: Provenance
+
+    def summary(self) -> dict[str, Any]:
+        """All numbers as plain data."""
+        from .summary import summarise
+
+        return summarise(self)
+
+
+def analyse(
+    problem: Problem,
+    method: Method,
+    *,
+    points: int = 512,
+    seed: int = 0,
+    seeds: int = 3,
+    steps: int = 1000,
+    along: Sequence[int] = (100, 1000),
+    reference: Reference | bool = True,
+    tell: Callable[[str], None] = lambda message: None,
+) -> Analysis:
+    """Kernels, decay, Hessians, consistency and choices for one problem.
+
+    Args:
+        problem: what is solved.
+        method: its lift, gate, embedding and network; soft training has the same without lift and gate.
+        points: residual points; kernels have as many rows per component.
+        seed: of everything shown; the verdict also looks at the `seeds` − 1 seeds after it.
+        seeds: how many seeds the verdict rests on.
+        steps: steps of gradient descent over which decay is measured.
+        along: steps of Adam after which kernels are looked at again.
+        reference: a trusted solution, for errors; computed if True, left out if False.
+        tell: called with a word on what is being done.
+    """
+    if min(points, seeds, steps) < 1 or any(n < 1 for n in along):
+        raise MethodError("points, seeds, steps and steps along training must all be at least 1.")
+    began = time.monotonic()
+    trusted = _trusted(problem, reference)
+    known = trusted if isinstance(trusted, Reference) else None
+    ways = {"soft": soft_method(problem, method), "hard": hard_method(problem, method)}
+    sides = {}
+    for name, way in ways.items():
+        tell(f"{name} training")
+        sides[name] = _look(System(problem, way, points=points, seed=seed), known, steps, along)
+    soft, hard = sides["soft"], sides["hard"]
+    tell("Hessians")
+    found = matrices(soft.system, hard.system)
+    gap = float(np.abs(found.operator - found.soft_operator).max() / np.abs(found.operator).max())
+    tell("consistency")
+    consistency = _consistency(hard.system)
+    tell("lifts and gates")
+    choices = compare_choices(problem, method, points=min(points, _CHOICE_POINTS), seed=seed, reference=known)
+    pairs = [(soft.figures, hard.figures)]
+    for other in range(seed + 1, seed + seeds):
+        tell(f"seed {other}")
+        pair = [_figures(System(problem, way, points=points, seed=other), known) for way in ways.values()]
+        pairs.append((pair[0], pair[1]))
+    from ..solving import provenance
+
+    return Analysis(
+        problem=problem,
+        method=ways["hard"],
+        seed=seed,
+        seeds=seeds,
+        points=points,
+        soft=soft,
+        hard=hard,
+        bounds=bounds(found),
+        linear=gap < 1e-10,
+        consistency=consistency,
+        choices=choices,
+        pairs=pairs,
+        findings=judge(pairs),
+        reference=trusted,
+        seconds=time.monotonic() - began,
+        provenance=provenance(),
+    )
+
+
+def _look(system: System, reference: Reference | None, steps: int, along: Sequence[int]) -> Side:
+    """One side: kernels at the start and along training, decay, modes and curvature."""
+    probe = None if reference is None else ErrorProbe(system, reference)
+    tangent = system.tangent()
+    frozen = freeze(tangent)
+    counts = sorted({n * 10**d for d in range(8) for n in _SEEN if n * 10**d < steps} | {steps})
+    descent = descend(system, step=_STEP / float(frozen.eigenvalues[0]), counts=counts)
+    modes = None if probe is None else mode_decay(probe, frozen, descent, system.theta)
+    first = np.asarray(kernel(tangent).matrix)
+    states = [_state(system, 0, system.theta, tangent, frozen.spectrum, first, probe)]
+    for count in along:
+        theta = system.trained(count)
+        moved = system.tangent(theta)
+        states.append(_state(system, count, theta, moved, spectrum(moved), first, probe))
+    return Side(
+        system=system,
+        figures=figures(tangent, frozen, probe),
+        states=tuple(states),
+        frozen=frozen,
+        descent=descent,
+        deviations=descent.deviations(frozen),
+        modes=modes,
+        curvature=curvature(system, gauss_newton=frozen.spectrum.largest),
+    )
+
+
+def _state(
+    system: System,
+    steps: int,
+    theta: np.ndarray,
+    tangent: Tangent,
+    found: Spectrum,
+    first: np.ndarray,
+    probe: ErrorProbe | None,
+) -> State:
+    """The kernel at parameters; `first` is the one at the start."""
+    drift = np.linalg.norm(np.asarray(kernel(tangent).matrix) - first) / np.linalg.norm(first)
+    with double():
+        losses = {
+            name: float(jnp.sum((tangent.roots[name] * values) ** 2) / system.objective.terms[name].weight)
+            for name, values in tangent.values.items()
+        }
+    return State(
+        steps=steps,
+        spectrum=found,
+        shares=trace_shares(tangent),
+        losses=losses,
+        drift=float(drift),
+        error=None if probe is None else probe.relative(probe.error(theta)),
+    )
+
+
+def _figures(system: System, reference: Reference | None) -> Figures:
+    tangent = system.tangent()
+    return figures(tangent, freeze(tangent), None if reference is None else ErrorProbe(system, reference))
+
+
+def _consistency(system: System) -> Consistency:
+    with double():
+        network = system.objective.unravel(jnp.asarray(system.theta))
+        points = np.asarray(system.data.blocks[RESIDUAL].fixed[0].coordinates)
+    return check_consistency(system.trial, network, points)
+
+
+def _trusted(problem: Problem, reference: Reference | bool) -> Reference | str:
+    if isinstance(reference, Reference):
+        return reference
+    if not reference:
+        return "No reference was asked for, so errors are not known."
+    try:
+        return solve_reference(problem)
+    except ReferenceError as error:
+        return str(error)

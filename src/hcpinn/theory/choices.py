@@ -1,0 +1,133 @@
+"""Lifts and gates compared: what each does to the kernel, to the first mismatch, and to the network's task.
+
+The gate multiplies the residual's Jacobian and so moves the kernel's spectrum. The lift does not
+enter the Jacobian of a linear equation at all; there it only sets the first mismatch and what the
+network has to represent, N = (u − ψ)/φ.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..method import Method
+from ..precision import double
+from ..problem import Problem
+from ..reference import Reference
+from ..solution import make_trial
+from ..trial import Decay, ExponentialGate, Gate, Lift, LinearGate, Semigroup, Trial, has_waves
+from .decay import freeze
+from .modes import reference_grid
+from .systems import System, hard_method
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One lift and gate, and what they lead to."""
+
+    lift: str
+    gate: str
+    largest: float
+    """λ₁ of the kernel."""
+    condition: float
+    rank: int
+    effective_rank: float
+    spread: float
+    """λ₁ over the λ at one eighth of the rows: how much slower that direction is learnt."""
+    loss: float
+    """The mean squared residual before training."""
+    lift_loss: float
+    """The same with the network at zero: what the lift alone leaves."""
+    time_to_tenth: float
+    """λ₁τ until a frozen kernel has the loss at a tenth."""
+    task_size: float | None
+    """Root mean square of N = (u − ψ)/φ over the reference's grid: how large the network must become."""
+    task_waves: float | None
+    """Root mean square wave number of that N, in periods per length."""
+
+
+def compare_choices(
+    problem: Problem,
+    method: Method,
+    *,
+    points: int | None = None,
+    seed: int = 0,
+    reference: Reference | None = None,
+    choices: Sequence[tuple[Lift, Gate]] | None = None,
+) -> list[Choice]:
+    """Compare lifts and gates on one network and one set of points; a reference tells the network's task."""
+    base = hard_method(problem, method)
+    return [
+        _judge(problem, dataclasses.replace(base, lift=lift, gate=gate), points, seed, reference)
+        for lift, gate in (standard_choices(problem) if choices is None else choices)
+    ]
+
+
+def standard_choices(problem: Problem) -> list[tuple[Lift, Gate]]:
+    """The study's two decay rates, slower and faster ones, the linear part's lift, and three gates."""
+    lifts: list[Lift] = [Decay(rate / problem.duration) for rate in (0.0, 0.1, 1.0, 10.0)]
+    if has_waves(problem):
+        lifts.append(Semigroup())
+    gates = [ExponentialGate(rate / problem.duration) for rate in (1.0, 10.0)]
+    return [*((lift, LinearGate()) for lift in lifts), *((Decay(1.0 / problem.duration), g) for g in gates)]
+
+
+def _judge(
+    problem: Problem, method: Method, points: int | None, seed: int, reference: Reference | None
+) -> Choice:
+    system = System(problem, method, points=points, seed=seed)
+    tangent = system.tangent()
+    frozen = freeze(tangent)
+    spectrum = frozen.spectrum
+    with double():
+        size, waves = (None, None) if reference is None else _task(make_trial(problem, method), reference)
+    return Choice(
+        lift=describe(method.lift),
+        gate=describe(method.gate),
+        largest=spectrum.largest,
+        condition=spectrum.condition,
+        rank=spectrum.rank,
+        effective_rank=spectrum.effective_rank,
+        spread=spectrum.ratio(max(len(frozen.sizes) // 8, 1)),
+        loss=float(frozen.rho @ frozen.rho),
+        lift_loss=float(np.sum(system.rho(np.zeros_like(system.theta)) ** 2)),
+        time_to_tenth=frozen.time_to(0.1),
+        task_size=size,
+        task_waves=waves,
+    )
+
+
+def _task(trial: Trial, reference: Reference) -> tuple[float, float]:
+    """How large, and how wavy in space, the network must become: (u − ψ)/φ on the reference's grid."""
+    from .modes import amplitudes
+
+    problem = trial.problem
+    points, exact, shape = reference_grid(problem, reference)
+    where = jnp.asarray(points)
+    lift, gate = (np.asarray(jax.jit(f)(where)) for f in (trial.lift, trial.gate))
+    inside = np.abs(gate[:, 0]) > 1e-9
+    wanted = np.where(inside[:, None], (exact - lift) / np.where(inside[:, None], gate, 1.0), 0.0)
+    numbers, sizes = amplitudes(problem, wanted.reshape(shape))
+    power = sizes**2
+    waves = math.sqrt(float(np.sum(numbers**2 * power) / max(float(power.sum()), 1e-300)))
+    return float(np.sqrt(np.mean(wanted[inside] ** 2))), waves
+
+
+def describe(part: Any) -> str:
+    """A lift or gate in a few words."""
+    if isinstance(part, Decay):
+        return f"e^(-{part.rate:g}t) u0" if part.rate else "u0"
+    if isinstance(part, Semigroup):
+        return "e^(tL) u0" + ("" if part.parts == "auto" else f", {part.parts}")
+    if isinstance(part, ExponentialGate):
+        return f"1 - e^(-{part.rate:g}t)"
+    if isinstance(part, LinearGate):
+        return "t/T"
+    return type(part).__name__

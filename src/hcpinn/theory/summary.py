@@ -1,0 +1,115 @@
+"""An analysis as plain data, for files."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..method import to_dict
+from .comparison import TIMES
+from .decay import shown_directions
+
+if TYPE_CHECKING:
+    from .analysis import Analysis, Side
+
+
+def summarise(analysis: Analysis) -> dict[str, Any]:
+    """Everything an analysis found, with where and with what."""
+    found, reference = analysis, analysis.reference
+    return {
+        "problem": found.problem.name,
+        "parameters": dict(found.problem.parameters),
+        "method": found.method.name,
+        "method_settings": to_dict(found.method),
+        "seed": found.seed,
+        "seeds": found.seeds,
+        "points": found.points,
+        "parameters_trained": int(found.hard.system.theta.size),
+        "linear": found.linear,
+        "findings": _plain(found.findings),
+        "frozen_times": list(TIMES),
+        "by_seed": [{"soft": _plain(s), "hard": _plain(h)} for s, h in found.pairs],
+        "soft": _side(found.soft),
+        "hard": _side(found.hard),
+        "hessian_bounds": _plain(found.bounds),
+        "consistency": _plain(found.consistency),
+        "choices": [_plain(choice) for choice in found.choices],
+        "reference": reference
+        if isinstance(reference, str)
+        else {"solver": reference.solver, "error_estimate": _plain(reference.error_estimate)},
+        "wall_s": round(found.seconds, 3),
+        "device": found.provenance.device,
+        "versions": dict(found.provenance.versions),
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    frozen, descent = side.frozen, side.descent
+    start = frozen.amplitudes
+    shown = shown_directions(frozen)
+    measured = (descent.rhos @ frozen.directions)[:, shown]
+    largest = float(frozen.eigenvalues[0])
+    return {
+        "figures": _plain(side.figures),
+        "along_training": [
+            {
+                "steps": state.steps,
+                "largest": _plain(state.spectrum.largest),
+                "condition": _plain(state.spectrum.condition),
+                "rank": state.spectrum.rank,
+                "effective_rank": _plain(state.spectrum.effective_rank),
+                "shares": _plain(state.shares),
+                "losses": _plain(state.losses),
+                "drift": _plain(state.drift),
+                "error": _plain(state.error),
+                "eigenvalues": _plain(list(state.spectrum.eigenvalues)),
+            }
+            for state in side.states
+        ],
+        "decay": {
+            "step_times_largest": _plain(descent.step * largest),
+            "steps": list(descent.counts),
+            "deviations": _plain(side.deviations),
+            "loss_measured": _plain([float(r @ r / (frozen.rho @ frozen.rho)) for r in descent.rhos]),
+            "loss_predicted": _plain([frozen.loss_at(tau) for tau in descent.times]),
+            "directions": [
+                {
+                    "number": int(i) + 1,
+                    "eigenvalue": _plain(frozen.eigenvalues[i]),
+                    "start": _plain(start[i]),
+                    "measured": _plain(list(measured[:, n])),
+                    "predicted": _plain(
+                        [start[i] * math.exp(-frozen.eigenvalues[i] * t) for t in descent.times]
+                    ),
+                }
+                for n, i in enumerate(shown)
+            ],
+        },
+        "modes": None
+        if side.modes is None
+        else {
+            name: _plain(getattr(side.modes, name).tolist()) for name in ("start", "measured", "predicted")
+        },
+        "curvature": _plain(side.curvature),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Data that JSON can hold: numbers to six digits, None for what is not finite."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(f"{float(value):.6g}") if math.isfinite(value) else None
+    return value

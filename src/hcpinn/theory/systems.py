@@ -1,0 +1,182 @@
+"""Training as a system: the vector of mismatches ρ(θ) of a loss |ρ|², and its Jacobian.
+
+The rows of ρ are the mismatches of all terms, each times the root of its weight and of its share of
+the mean, so that the loss is |ρ|². Gradient descent on half of it moves ρ by dρ/dτ = −J Jᵀ ρ: its
+tangent kernel is K = J Jᵀ, its Gauss–Newton Hessian H = Jᵀ J, and both have the same eigenvalues
+other than zero.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..method import Method
+from ..objective import BoundaryPenalty, InitialPenalty, Penalty, PeriodicPenalty
+from ..planning import Run, TrainingPlan
+from ..precision import double
+from ..problem import Problem
+from ..solution import make_trial
+from ..training import Adam, Progress, train
+from ..trial import Decay, LinearGate, NoGate, NoLift
+
+_STANDARD: dict[str, Penalty] = {
+    "initial": InitialPenalty(),
+    "periodic": PeriodicPenalty(),
+    "boundary": BoundaryPenalty(),
+}
+"""What holds a condition where neither trial function nor method does: the study's penalties."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tangent:
+    """A system to first order about some parameters: ρ(θ + δ) ≈ ρ + J δ, by term."""
+
+    values: Mapping[str, Float[Array, " rows"]]
+    """The mismatches of each term, without weights."""
+    jacobians: Mapping[str, Float[Array, "rows parameters"]]
+    roots: Mapping[str, Float[Array, " rows"]]
+    """The root of each row's factor in the loss."""
+
+    @property
+    def rho(self) -> Float[Array, " all_rows"]:
+        """ρ, all terms one after the other."""
+        return jnp.concatenate([self.roots[name] * value for name, value in self.values.items()])
+
+    @cached_property
+    def jacobian(self) -> Float[Array, "all_rows parameters"]:
+        """J, rows as in ρ."""
+        with double():
+            parts = [self.roots[name][:, None] * rows for name, rows in self.jacobians.items()]
+            return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
+
+    @property
+    def slices(self) -> dict[str, slice]:
+        """Which rows of ρ belong to which term."""
+        ends = np.cumsum([0, *(len(v) for v in self.values.values())])
+        return {n: slice(int(a), int(b)) for n, a, b in zip(self.values, ends, ends[1:], strict=False)}
+
+    def unscaled(self) -> Tangent:
+        """The same mismatches with every factor one: sums over points in place of means."""
+        return Tangent(self.values, self.jacobians, {n: jnp.ones_like(r) for n, r in self.roots.items()})
+
+
+class System:
+    """One run's mismatches as functions of the network's parameters."""
+
+    def __init__(self, problem: Problem, method: Method, *, points: int | None = None, seed: int = 0):
+        """`points` replaces the method's number of residual points.
+
+        Of the method, the trial function, the penalties and the points count. Weights of points,
+        mini-batches, windows and stages change how a loss is trained, and are left out.
+        """
+        self.method = _still(method, points or method.points)
+        self.problem, self.seed = problem, seed
+        with double():
+            plan = TrainingPlan([Run(problem, self.method, seed)])
+            prepared = plan.prepare(0, 0, plan.theta, [], None)
+            self.trial = plan.trials(0, 1.0, [])[0]
+            self.objective, self.data = prepared.objective, prepared.data
+            self.theta: np.ndarray = plan.theta[0]
+            """The run's initial parameters."""
+
+    def tangent(self, theta: np.ndarray | None = None) -> Tangent:
+        """Mismatches and Jacobian at parameters; at the initial ones unless given."""
+        with double():
+            at = jnp.asarray(self.theta if theta is None else theta)
+            found, scales = self._rows(at, self.data), self.objective.scales(self.data)
+            rows = {name: found[name] for name in self.objective.terms}  # compiled code sorts names
+            return Tangent(
+                {n: r.values.reshape(-1) for n, r in rows.items()},
+                {n: r.jacobian.reshape(-1, at.size) for n, r in rows.items()},
+                {n: jnp.repeat(jnp.sqrt(scales[n]), r.values.shape[1]) for n, r in rows.items()},
+            )
+
+    def rho(self, theta: np.ndarray) -> np.ndarray:
+        """ρ at parameters."""
+        with double():
+            return np.asarray(self._rho(jnp.asarray(theta), self.data))
+
+    def slope(self, theta: Array) -> Array:
+        """Jᵀ ρ, half the gradient of the loss."""
+        return self.objective.measure(theta, self.data).gradient / 2
+
+    def descended(self, theta: np.ndarray, step: float, count: int) -> np.ndarray:
+        """The parameters after `count` steps θ ← θ − η Jᵀ ρ of gradient descent on half the loss."""
+        with double():
+            return np.asarray(self._descend(jnp.asarray(theta), jnp.asarray(step), jnp.asarray(count)))
+
+    def trained(self, steps: int, *, rate: float = 1e-3) -> np.ndarray:
+        """The parameters after `steps` steps of Adam from the initial ones, on the same points."""
+        with double():
+            method = dataclasses.replace(self.method, stages=(Adam(steps=steps, rate=rate),))
+            plan = TrainingPlan([Run(self.problem, method, self.seed)])
+            return train(plan, progress=Progress(visible=False))[0].theta[0]
+
+    @cached_property
+    def _rows(self) -> Any:
+        return jax.jit(self.objective.rows)
+
+    @cached_property
+    def _descend(self) -> Any:
+        def descend(theta: Array, step: Array, count: Array) -> Array:
+            return jax.lax.fori_loop(0, count, lambda _, t: t - step * self.slope(t), theta)
+
+        return jax.jit(descend)
+
+    @cached_property
+    def _rho(self) -> Any:
+        def rho(theta: Array, data: Any) -> Array:
+            values, scales = self.objective.mismatches(theta, data), self.objective.scales(data)
+            return jnp.concatenate(
+                [(jnp.sqrt(scales[n])[:, None] * v).reshape(-1) for n, v in values.items()]
+            )
+
+        return jax.jit(rho)
+
+
+def hard_method(problem: Problem, method: Method) -> Method:
+    """The method with exact initial data: its own lift and gate, or the study's if it has none."""
+    if isinstance(method.lift, NoLift):
+        method = dataclasses.replace(method, lift=Decay(1.0), gate=LinearGate())
+    return _held(problem, method)
+
+
+def soft_method(problem: Problem, method: Method) -> Method:
+    """The method without lift and gate, its conditions left to penalties; everything else the same."""
+    return _held(problem, dataclasses.replace(method, lift=NoLift(), gate=NoGate()))
+
+
+def _held(problem: Problem, method: Method) -> Method:
+    """The method with a penalty for each condition that its trial function leaves open, and no other."""
+    with double():
+        trial = make_trial(problem, method)
+    kinds = list(dict.fromkeys(kind for kind, _ in trial.left_open))
+    kept = [p for p in method.penalties if all(t.closes is None for t in p.terms(problem))]
+    for kind in kinds:
+        own = [p for p in method.penalties if any((t.closes or ("",))[0] == kind for t in p.terms(problem))]
+        kept += own or [_STANDARD[kind]]
+    return dataclasses.replace(method, penalties=tuple(kept))
+
+
+def _still(method: Method, points: int) -> Method:
+    return dataclasses.replace(
+        method,
+        points=points,
+        batches=None,
+        weights=None,
+        resampling=None,
+        windows=1,
+        horizons=(1.0,),
+        curriculum=None,
+        early=False,
+        stages=(Adam(precision="float64"),),
+    )

@@ -1,0 +1,108 @@
+"""The verdict on the study's explanation, and the command that writes everything down."""
+
+import dataclasses
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import hcpinn as hc
+from equations import LINEAR, method
+from hcpinn.cli import app
+from hcpinn.errors import MethodError
+from hcpinn.theory import Figures, analyse, choices, judge
+from hcpinn.theory.table import cells, table_rows, to_markdown
+
+FIGURES = Figures(
+    rows=100,
+    shares={"residual": 0.5, "initial": 0.5},
+    unscaled_shares={"residual": 0.5, "initial": 0.5},
+    largest=1.0,
+    condition=1e6,
+    rank=100,
+    effective_rank=5.0,
+    spread=100.0,
+    loss_left=(1.0, 0.9, 0.5, 0.2, 0.1),
+    initial_left=None,
+    errors=(1.0,) * 5,
+)
+UNEVEN = {"residual": 0.99, "initial": 0.01}
+
+
+def varied(**changes):
+    return dataclasses.replace(FIGURES, **changes)
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "status"),
+    [
+        (varied(shares=UNEVEN), varied(spread=10.0, errors=(1.0, *[0.1] * 4)), "borne out"),
+        (varied(shares=UNEVEN), varied(), "in part"),
+        (varied(), varied(spread=10.0), "in part"),
+        (
+            varied(),
+            varied(errors=(0.1,) * 5),
+            "not borne out",
+        ),  # a lower error that training did not bring about
+        (varied(), varied(spread=1000.0, errors=(1.0, *[9.0] * 4)), "not borne out"),
+        (varied(shares=UNEVEN, errors=None), varied(spread=10.0, errors=None), "borne out"),
+    ],
+)
+def test_the_explanation_is_judged_by_balance_conditioning_and_error(soft, hard, status):
+    found = judge([(soft, hard)])
+    assert found.status == status
+    assert len(found.reasons) == (2 if soft.errors is None else 3)
+    assert (found.goes_further is None) == (soft.errors is None)
+
+
+def test_the_median_over_seeds_decides():
+    good = (varied(shares=UNEVEN), varied(spread=10.0, errors=(1.0, *[0.1] * 4)))
+    bad = (varied(), varied(spread=1000.0, errors=(1.0, *[9.0] * 4)))
+    assert judge([good, good, bad]).status == "borne out"
+    assert judge([good, bad, bad]).status == "not borne out"
+    with pytest.raises(MethodError, match="at least one seed"):
+        judge([])
+
+
+def test_hcpinn_theory_writes_numbers_and_figures_and_does_nothing_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(choices, "standard_choices", lambda problem: [(hc.Decay(1.0), hc.LinearGate())])
+    tiny = tmp_path / "tiny.toml"
+    hc.save_method(method(LINEAR["advection"], network=hc.MLP(4, 1)), tiny)
+    command = ["theory", "advection", "--set", "c=3", "--method", str(tiny), "--points", "16", "--seeds", "1"]
+    command += ["--steps", "12", "--along", "2", "--out", str(tmp_path / "out")]
+    outcome = CliRunner().invoke(app, command)
+    assert outcome.exit_code == 0, outcome.output
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert written == {
+        "theory.json",
+        *(f"{n}.png" for n in ("spectra", "balance", "decay", "modes", "hessian", "choices")),
+    }
+    path = tmp_path / "out" / "theory.json"
+    summary = json.loads(path.read_text())
+    assert summary["problem"] == "advection"
+    assert summary["parameters"] == {"c": 3.0}
+    assert summary["linear"]
+    assert len(summary["by_seed"]) == 1
+    assert [s["steps"] for s in summary["soft"]["along_training"]] == [0, 2]
+    assert summary["hard"]["along_training"][1]["drift"] > 0
+    assert summary["soft"]["decay"]["steps"] == [1, 2, 5, 10, 12]
+    assert summary["hessian_bounds"]["hard_norm"] <= summary["hessian_bounds"]["hard_bound"]
+    assert summary["consistency"]["residual"] < 1e-11
+    assert set(summary["versions"]) >= {"hcpinn", "jax"}
+    (row,) = table_rows([summary])
+    assert row["soft"]["condition"] > 1
+    assert cells(row)[-1] == summary["findings"]["status"]
+    assert to_markdown([row]).count("\n") == 3
+    stamp = path.stat().st_mtime_ns
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert path.stat().st_mtime_ns == stamp
+
+
+def test_budgets_that_make_no_sense_are_refused():
+    problem = LINEAR["advection"]
+    with pytest.raises(MethodError, match="at least 1"):
+        analyse(problem, method(problem), points=0)
+    outcome = CliRunner().invoke(app, ["theory", "advection", "--along", "ten"])
+    assert isinstance(outcome.exception, MethodError)
+    outcome = CliRunner().invoke(app, ["theory", "all", "--set", "c=3"])
+    assert isinstance(outcome.exception, MethodError)
