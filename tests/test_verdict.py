@@ -119,3 +119,15 @@ def test_only_the_status_converged_counts_as_converged():
     assert Verdict("converged", 0.0, ()).converged
     assert not Verdict("suspect", 0.0, ()).converged
     assert not Verdict("not converged", None, ()).converged
+
+
+@pytest.mark.parametrize(
+    ("unseen", "words"),
+    [({"early": 0.02}, "Right after the start"), ({"between": 0.05}, "wiggles by 5e-02")],
+)
+def test_what_the_comparison_cannot_see_makes_a_small_error_suspect(unseen, words):
+    found = verdict(**unseen)
+    assert found.status == "suspect"
+    assert found.error == max(unseen.values())
+    assert words in str(found)
+    assert verdict(**{name: 1e-4 for name in unseen}).converged

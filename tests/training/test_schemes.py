@@ -684,3 +684,27 @@ def test_a_run_that_breaks_down_keeps_its_best_parameters_while_others_go_on_wit
     assert (sound.stop, broken.stop) == (Stop.BUDGET, Stop.NOT_FINITE)
     assert (len(sound.history.loss), len(broken.history.loss)) == (12, 1)
     np.testing.assert_array_equal(broken.theta[0], broken.plan.theta[1])
+
+
+def test_of_several_lessons_over_the_whole_the_one_that_does_best_on_points_apart_is_kept(monkeypatch):
+    seen = []
+
+    def score(self, phase, theta, finished):
+        seen.append(theta.copy())
+        return np.asarray([[3.0], [1.0], [2.0]][phase])
+
+    monkeypatch.setattr(TrainingPlan, "score", score)
+    several = method(horizons=(1.0, 1.0, 1.0), resampling=hc.Resampling(every=0), stages=(adam(5),))
+    solution = trained(several)
+    assert len(seen) == 3
+    np.testing.assert_array_equal(solution.theta[0], seen[1][0])
+
+
+def test_points_apart_are_others_than_those_trained_on_and_the_score_is_the_loss_there():
+    several = method(horizons=(1.0, 1.0), resampling=hc.Resampling(every=0))
+    plan = TrainingPlan([hc.Run(DECAY, several, seed=1)])
+    (score,) = plan.score(0, plan.theta, [])
+    assert score == pytest.approx(plan.residual_rms(0, plan.theta, "check") ** 2, rel=0.5)
+    assert score != pytest.approx(plan.residual_rms(0, plan.theta, "interior") ** 2, rel=1e-6)
+    alone = TrainingPlan([hc.Run(DECAY, method(), seed=1)])
+    assert alone.score(0, alone.theta, []) is None
