@@ -50,6 +50,9 @@ class Run:
         object.__setattr__(self, "seed", int(self.seed))
 
 
+_MARGIN = 0.8
+"""Of the accuracy asked for: a part of the reference's grid decides when to stop, all of it judges."""
+
 _APART = 3
 """Points apart from those trained on, over these, by which the best of several lessons is chosen."""
 
@@ -107,7 +110,7 @@ class TrainingPlan:
         whole = place.share == place.factor == 1.0 and self.method.windows == 1
         if not (self.method.early and whole and (phase + 1) % stages == 0 and self.references):
             return np.zeros(len(self.runs), bool)
-        return np.asarray([self._error(n, own) <= self.accuracy for n, own in enumerate(theta)])
+        return np.asarray([self._error(n, own) <= _MARGIN * self.accuracy for n, own in enumerate(theta)])
 
     def score(self, phase: int, theta: np.ndarray, finished: Sequence[np.ndarray]) -> np.ndarray | None:
         """Each run's loss on points apart, where several lessons cover the whole; see `training.Plan`."""
