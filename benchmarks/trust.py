@@ -1,7 +1,7 @@
 """Whether a verdict can be trusted: runs made to fail or to succeed, judged, and measured apart.
 
-    python benchmarks/trust.py run --out results/cpu/trust.json
-    python benchmarks/trust.py table results/cpu/trust.json
+    python benchmarks/trust.py run --out results/trust/cpu.json
+    python benchmarks/trust.py table results/trust/cpu.json
 
 Each run is solved and judged as any other. Its true error is then measured against a reference of
 its own, with a tighter tolerance and on a grid that shares few places with that of the verdict.
