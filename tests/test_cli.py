@@ -28,7 +28,7 @@ stages = [{kind = "Adam", steps = 20}]
 
 
 def solve(folder, *arguments):
-    settings = ["--set", "c=2", "--seed", "2", "--points", "128", "--out", folder]
+    settings = ["--set", "c=2", "--seed", "2", "--method", "quick", "--points", "128", "--out", folder]
     return hcpinn("solve", "advection", *settings, *arguments)
 
 
@@ -151,7 +151,7 @@ def test_methods_explains_every_method_and_every_switch():
     words = " ".join(said.split())
     for name, method in METHODS.items():
         assert f"{name} {' '.join(method.__doc__.splitlines()[0].split())}" in words
-    assert f"{METHODS['quick'].__doc__.splitlines()[0]} (default)" in words
+    assert f"{METHODS['expert'].__doc__.splitlines()[0]} (default)" in words
     for switch in SWITCHES:
         assert switch in said
     assert "pbc+ic1+sa" in said
@@ -208,10 +208,10 @@ def test_help_teaches_by_example():
         (["allen-cahn-2", "--set", "gamma2=nan"], ["'gamma2' must be a finite number"]),
         (["allen-cahn-2", "--set", "[bold]=4"], ["'[bold]'"]),
         (["advection", "--set", "c=1e9"], ["c", "1e+09"]),
-        (["allen-cahn-2", "--steps", "10"], ["steps takes 2 whole numbers", "Adam, L-BFGS", "'10'"]),
-        (["allen-cahn-2", "--steps", "10,many"], ["steps takes 2 whole numbers", "'10,many'"]),
-        (["allen-cahn-2", "--steps", "10,-1"], ["steps takes 2 whole numbers", "'10,-1'"]),
-        (["allen-cahn-2", "--steps", "0,0"], ["at least one stage"]),
+        (["allen-cahn-2", "-m", "quick", "--steps", "10"], ["steps takes 2 whole numbers", "Adam, L-BFGS", "'10'"]),
+        (["allen-cahn-2", "-m", "quick", "--steps", "10,many"], ["steps takes 2 whole numbers", "'10,many'"]),
+        (["allen-cahn-2", "-m", "quick", "--steps", "10,-1"], ["steps takes 2 whole numbers", "'10,-1'"]),
+        (["allen-cahn-2", "-m", "quick", "--steps", "0,0"], ["at least one stage"]),
     ],
 )
 def test_nonsense_is_answered_in_one_sentence(arguments, words, tmp_path):

@@ -130,4 +130,4 @@ def test_what_the_comparison_cannot_see_makes_a_small_error_suspect(unseen, word
     assert found.status == "suspect"
     assert found.error == max(unseen.values())
     assert words in str(found)
-    assert verdict(**{name: 1e-4 for name in unseen}).converged
+    assert verdict(**dict.fromkeys(unseen, 0.0001)).converged

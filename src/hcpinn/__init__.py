@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from .planning import Run
     from .problem import Box, Dirichlet, Interval, Neumann, Periodic, Problem, Robin, apply
+    from .programs import keep_programs
     from .reference import Reference, solve_reference
     from .solution import Solution
     from .solving import solve, solve_batch
@@ -52,6 +53,7 @@ _HOME = {
     ),
     "planning": ("Run",),
     "problem": ("Box", "Dirichlet", "Interval", "Neumann", "Periodic", "Problem", "Robin", "apply"),
+    "programs": ("keep_programs",),
     "reference": ("Reference", "solve_reference"),
     "solution": ("Solution",),
     "solving": ("solve", "solve_batch"),
@@ -84,7 +86,7 @@ __all__ = [  # noqa: RUF022  (grouped by the order in which one meets them)
     "InitialPenalty", "PeriodicPenalty", "BoundaryPenalty", "DataPenalty",
     "Batches", "SelfAdaptive", "Attention", "Causal", "Resampling", "Curriculum",
     "Adam", "LBFGS", "LevenbergMarquardt", "Broyden", "Constant", "Exponential", "Cosine",
-    "Reference", "solve_reference", "find_problem", "find_method", "HcpinnError",
+    "Reference", "solve_reference", "find_problem", "find_method", "keep_programs", "HcpinnError",
 ]  # fmt: skip
 
 

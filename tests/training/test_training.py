@@ -44,6 +44,9 @@ class Start:
     def prepare(self, phase, part, theta, finished, points):
         return self.prepared
 
+    def score(self, phase, theta, finished):
+        return None
+
     def satisfied(self, phase, theta):
         return np.zeros(len(theta), bool)
 

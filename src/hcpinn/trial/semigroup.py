@@ -193,7 +193,9 @@ class Waves:
 
 def _behaviour(waves: Waves) -> str:
     grown = math.exp(min(waves.growth, 700.0))
-    return f"grow {grown:.3g}-fold at most and turn by {waves.phase:.2g} rad"
+    grow = "do not grow" if grown < 1.005 else f"grow {grown:.3g}-fold at most"
+    turn = "do not turn" if waves.phase < 0.005 else f"turn by {waves.phase:.2g} rad"
+    return f"{grow} and {turn}"
 
 
 def has_waves(problem: Problem) -> bool:
