@@ -2,7 +2,7 @@
 
     python examples/burgers.py
 
-About a minute on two cores. Prints the error against a classical solution and leaves figures in
+Half a minute on two cores. Prints the error against a classical solution and leaves figures in
 out/burgers.
 """
 

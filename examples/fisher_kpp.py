@@ -3,8 +3,8 @@
     python examples/fisher_kpp.py
 
 The front u = [1 + exp(√(r/6D) (x − x₀) − 5rt/6)]⁻² solves the equation on the whole line. Its values
-at x = ±1 are the Dirichlet data: they differ at the two ends and change in time. About a minute and a
-half on two cores; figures are left in out/fisher-kpp.
+at x = ±1 are the Dirichlet data: they differ at the two ends and change in time. About half
+a minute on two cores; figures are left in out/fisher-kpp.
 """
 
 from pathlib import Path

@@ -190,8 +190,13 @@ class TrainingPlan:
             self._trials = {key: [self._trial(n, window, factor, finished) for n in range(len(self.runs))]}
         return self._trials[key]
 
-    def residual_rms(self, run: int, theta: np.ndarray, purpose: str) -> float:
-        """Root mean square of a run's residual over the whole horizon: theta has a row per window."""
+    def residual_rms(
+        self, run: int, theta: np.ndarray, purpose: str, *, points: np.ndarray | None = None
+    ) -> float:
+        """Root mean square of a run's residual over the whole horizon: theta has a row per window.
+
+        At `points`, if they are given and there is one window, else at those drawn for a purpose.
+        """
         total = 0.0
         for window in range(self.method.windows):
             finished = [theta[k][None] for k in range(window)]
@@ -200,14 +205,16 @@ class TrainingPlan:
             else:
                 trial = self._trial(run, window, 1.0, finished, only=True)
             objective = self._objective(window, trial)
-            points = sampling.interior(
-                trial.problem,
-                self.method.points,
-                seed=self.runs[run].seed,
-                sampler=self.method.sampler,
-                purpose=purpose,
-            )
-            total += float(np.mean(self._squares(objective, trial, theta[window], points)))
+            used = points if self.method.windows == 1 else None
+            if used is None:
+                used = sampling.interior(
+                    trial.problem,
+                    self.method.points,
+                    seed=self.runs[run].seed,
+                    sampler=self.method.sampler,
+                    purpose=purpose,
+                )
+            total += float(np.mean(self._squares(objective, trial, theta[window], used)))
         return float(np.sqrt(total / self.method.windows))
 
     def early_error(self, run: int, theta: np.ndarray, until: float, size: float) -> float:

@@ -110,8 +110,8 @@ def _unseen(early: float, between: float, accuracy: float) -> list[str]:
     reasons = []
     if not early <= accuracy:
         reasons.append(
-            f"Right after the start, before the first time of the comparison, the residual can make an error "
-            f"of {early:.0e}: the solution is thin in time there. Take more points."
+            f"Right after the start, before the first time of the comparison, the error may be {early:.0e}: "
+            "the solution is thin in time there. Take more points."
         )
     if not between <= accuracy:
         reasons.append(

@@ -52,6 +52,8 @@ class Trained:
     stop: Stop
     seconds: float
     weights: Mapping[str, PointWeights] = field(default_factory=dict)
+    points: np.ndarray | None = None
+    """The last points that were chosen by looking at the residual, if they were."""
 
 
 def train(
@@ -202,7 +204,7 @@ class _Training:
                 position.kept = np.where(good[:, None], self.theta, position.kept)
                 position.scores = np.where(good, -np.inf, position.scores)
             self.over = bool(np.all(self.codes != 0))
-            if self.plan.phases[number + 1].new_points:
+            if self.plan.phases[number + 1].new_points and not self.over:
                 position.points = None
 
     def _outcomes(self) -> list[Trained]:
@@ -224,7 +226,8 @@ class _Training:
             terms = {name: losses[taken, run, i + 1] for i, name in enumerate(self.names)}
             history = History(losses[taken, run, 0], tuple(item for item in steps if item[1]), terms)
             theta = np.stack([window[run] for window in done])
-            results.append(Trained(theta, history, own, position.seconds, self._weights_of(run)))
+            points = None if position.points is None else position.points[run]
+            results.append(Trained(theta, history, own, position.seconds, self._weights_of(run), points))
         return results
 
     def _weights_of(self, run: int) -> dict[str, PointWeights]:
