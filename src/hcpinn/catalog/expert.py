@@ -27,14 +27,12 @@ def expert(problem: Problem, *, accelerator: bool | None = None) -> Method:
     steep = growth > _STEEP
     if accelerator:
         network, points, steps = (MLP(40, 4), 8192, 300) if steep else (MLP(32, 4), 8192, 500)
-        modes = 8 if steep else 5
     else:
-        network, points, steps = (MLP(24, 4), 4096, 150) if steep else (MLP(20, 3), 3072, 100)
-        modes = 6 if steep else 5
+        network, points, steps = (MLP(28, 4), 6144, 300) if steep else (MLP(20, 3), 3072, 100)
     return Method(
         name="expert",
         lift=Semigroup() if has_waves(problem) else Decay(0.0),
-        embedding=embedding(problem, modes),
+        embedding=embedding(problem, 8 if steep else 5),
         network=network,
         penalties=edges(problem, exact=True),
         points=points,
