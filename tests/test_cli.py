@@ -208,7 +208,10 @@ def test_help_teaches_by_example():
         (["allen-cahn-2", "--set", "gamma2=nan"], ["'gamma2' must be a finite number"]),
         (["allen-cahn-2", "--set", "[bold]=4"], ["'[bold]'"]),
         (["advection", "--set", "c=1e9"], ["c", "1e+09"]),
-        (["allen-cahn-2", "-m", "quick", "--steps", "10"], ["steps takes 2 whole numbers", "Adam, L-BFGS", "'10'"]),
+        (
+            ["allen-cahn-2", "-m", "quick", "--steps", "10"],
+            ["steps takes 2 whole numbers", "Adam, L-BFGS", "'10'"],
+        ),
         (["allen-cahn-2", "-m", "quick", "--steps", "10,many"], ["steps takes 2 whole numbers", "'10,many'"]),
         (["allen-cahn-2", "-m", "quick", "--steps", "10,-1"], ["steps takes 2 whole numbers", "'10,-1'"]),
         (["allen-cahn-2", "-m", "quick", "--steps", "0,0"], ["at least one stage"]),
