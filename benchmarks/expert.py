@@ -98,17 +98,13 @@ def line(name: str, facts: list[dict]) -> str:
     fields = list(facts[0]["rel_l2"])
     middle = " / ".join(f"{statistics.median(f['rel_l2'][n] for f in facts):.1e}" for n in fields)
     worst = " / ".join(f"{max(f['rel_l2'][n] for f in facts):.1e}" for n in fields)
-    steps = statistics.median(_count(f["steps"]) for f in facts)
+    steps = statistics.median(f["steps"] for f in facts)
     seconds = statistics.median(f["wall_s"] for f in facts)
     first = facts[0]
     return (
         f"| `{name}` | {middle} | {worst} | {seconds:.0f} | {steps:,.0f} | {first['network']} | "
         f"{first['parameters_trained']:,} | {first['points']:,} | {first['trained_together']} |"
     )
-
-
-def _count(steps: object) -> int:
-    return sum(steps.values()) if isinstance(steps, dict) else int(steps)  # type: ignore[arg-type]
 
 
 def show(settings: argparse.Namespace) -> None:

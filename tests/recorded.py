@@ -7,7 +7,7 @@ import numpy as np
 
 from hcpinn.catalog import find_method, find_problem
 from hcpinn.method import to_dict, with_budget
-from hcpinn.planning import Run
+from hcpinn.runs import Run
 from hcpinn.study import Record, run_key
 
 

@@ -130,4 +130,5 @@ def test_what_the_comparison_cannot_see_makes_a_small_error_suspect(unseen, word
     assert found.status == "suspect"
     assert found.error == max(unseen.values())
     assert words in str(found)
+    assert verdict(**unseen, errors={"u": 1e-9}).status == "suspect"  # however good the rest
     assert verdict(**dict.fromkeys(unseen, 0.0001)).converged

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
         PeriodicPenalty,
         SelfAdaptive,
     )
-    from .planning import Run
     from .problem import Box, Dirichlet, Interval, Neumann, Periodic, Problem, Robin, apply
     from .programs import keep_programs
     from .reference import Reference, solve_reference
+    from .runs import Run
     from .solution import Solution
     from .solving import solve, solve_batch
     from .storage import load
@@ -51,10 +51,10 @@ _HOME = {
         *("Attention", "Batches", "BoundaryPenalty", "Causal", "DataPenalty", "InitialPenalty"),
         *("PeriodicPenalty", "SelfAdaptive"),
     ),
-    "planning": ("Run",),
     "problem": ("Box", "Dirichlet", "Interval", "Neumann", "Periodic", "Problem", "Robin", "apply"),
     "programs": ("keep_programs",),
     "reference": ("Reference", "solve_reference"),
+    "runs": ("Run",),
     "solution": ("Solution",),
     "solving": ("solve", "solve_batch"),
     "storage": ("load",),

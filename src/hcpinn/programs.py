@@ -1,4 +1,4 @@
-"""Compiled programs kept on disk, so that a second run of the same shape starts at once."""
+"""Compiled programs kept on disk, so that a second run of the same shape starts sooner."""
 
 from __future__ import annotations
 

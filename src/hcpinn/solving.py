@@ -20,11 +20,12 @@ from .catalog import DEFAULT, find_method
 from .errors import FileError, HcpinnError, MethodError, ReferenceError
 from .floor import kink_floor
 from .method import Method, to_dict
-from .planning import Run, TrainingPlan, network_key
+from .planning import TrainingPlan, network_key
 from .precision import double
 from .problem import Problem
 from .reference import Reference, fingerprint, solve_reference
 from .resolution import wiggles
+from .runs import Run
 from .solution import Provenance, Solution, make_trial, relative_errors
 from .training import Checkpoint, Progress, Trained, train
 from .trial import Trial
@@ -178,7 +179,8 @@ def _conclude(
         found = solution(None)
         predicted = found.on_grid(reference.times, *reference.coordinates)
         rel_l2, rel_l1 = relative_errors(run.problem, predicted, reference.values)
-        size = min(float(np.sqrt(np.mean(np.abs(v) ** 2))) for v in reference.values.values())
+        sizes = [float(np.sqrt(np.mean(np.abs(v) ** 2))) for v in reference.values.values()]
+        size = min((s for s in sizes if s > 0), default=1.0)
         early = plan.early_error(number, theta, float(reference.times[1]), size)
         if early > accuracy:  # which says what may be: look what is
             early = _early_comparison(found, reference, early)

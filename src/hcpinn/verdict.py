@@ -85,6 +85,8 @@ def judge(
             "or a larger network."
         )
         return Verdict("suspect" if hidden else "not converged", error, tuple(reasons))
+    if unseen := _unseen(early, between, accuracy):
+        return Verdict("suspect", float(np.nanmax([error, early, between])), (*reasons, *unseen))
     if not reference.error_estimate <= error:
         reasons.append(
             f"The reference itself is only good to {reference.error_estimate:.1e}, so the error may be "
@@ -98,9 +100,6 @@ def judge(
             f"asked for ({accuracy:.0e})."
         )
         return Verdict("suspect", error, tuple(reasons))
-    if not max(early, between) <= accuracy:
-        reasons += _unseen(early, between, accuracy)
-        return Verdict("suspect", float(np.nanmax([error, early, between])), tuple(reasons))
     reasons.append(f"Compared with an independent solution that is good to {reference.error_estimate:.0e}.")
     return Verdict("converged", error, tuple(reasons))
 

@@ -7,7 +7,7 @@ import pytest
 
 import hcpinn as hc
 from hcpinn.method import from_dict
-from hcpinn.planning import check_alike
+from hcpinn.runs import check_alike
 from hcpinn.study import Store, find_study
 from hcpinn.study.cost import H200, cost, largest_group, this_machine
 from hcpinn.study.forecast import forecast

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,6 +72,19 @@ def check_folder(folder: Path) -> None:
         raise FileError(
             f"Cannot write to the folder {folder}: {error.strerror}. Choose another with --out."
         ) from error
+
+
+def show_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """Print names and what there is to say of each, in two columns."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for label, value in facts:
+        table.add_row(label, escape(value))
+    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
 
 
 def escape(text: Any) -> str:

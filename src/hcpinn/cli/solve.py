@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import MethodError
-from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, app, check_folder, escape
+from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, app, check_folder, show_facts
 
 if TYPE_CHECKING:
     from ..method import Method
@@ -163,9 +162,6 @@ def _write(solution: Solution, folder: Path) -> None:
 
 
 def _report(solution: Solution, folder: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     from ..precision import double
     from ..trial import Semigroup
 
@@ -194,12 +190,7 @@ def _report(solution: Solution, folder: Path) -> None:
         ("verdict", f"{solution.verdict.status}. {' '.join(solution.verdict.reasons)}"),
         ("results in", str(folder)),
     ]
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
-    for label, value in facts:
-        table.add_row(label, escape(value))
-    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
+    show_facts(facts)
 
 
 def _describe(problem: Problem) -> str:

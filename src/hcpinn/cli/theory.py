@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import MethodError
-from .app import app, check_folder, escape
+from .app import app, check_folder, show_facts
 from .solve import assignments
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ def theory(
         hcpinn theory all --points 256
     """
     from ..catalog import ENTRIES
+    from ..programs import keep_programs
 
+    keep_programs()
     folder = out or Path("out") / "theory" / ("" if name == _ALL else name)
     settings = {"points": points, "seed": seed, "seeds": seeds, "steps": steps, "along": _counts(along)}
     if name != _ALL:
@@ -140,9 +142,6 @@ def _counts(text: str) -> list[int]:
 
 
 def _report(summary: dict[str, Any], folder: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     found, bounds = summary["findings"], summary["hessian_bounds"]
     soft, hard = (summary[side]["figures"] for side in ("soft", "hard"))
     shares = ", ".join(f"{term} {share:.2g}" for term, share in soft["shares"].items())
@@ -166,12 +165,7 @@ def _report(summary: dict[str, Any], folder: Path) -> None:
         ("the study's explanation", f"{found['status']}. {' '.join(found['reasons'])}"),
         ("results in", str(folder)),
     ]
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
-    for label, value in facts:
-        table.add_row(label, escape(value))
-    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
+    show_facts(facts)
 
 
 def _deviations(decay: dict[str, Any]) -> str:

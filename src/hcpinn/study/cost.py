@@ -27,9 +27,9 @@ import jax.numpy as jnp
 
 from ..jets import closure
 from ..objective import chunk_size
-from ..planning import Run
 from ..precision import double
 from ..problem import Problem
+from ..runs import Run
 from ..training import LBFGS, Stage, available_bytes, needed_bytes
 from ..trial import Embedding, Network
 

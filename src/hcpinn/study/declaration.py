@@ -11,7 +11,7 @@ from typing import Any
 from ..catalog import PublishedRow
 from ..errors import MethodError
 from ..method import with_budget
-from ..planning import Run
+from ..runs import Run
 from .record import run_key
 
 

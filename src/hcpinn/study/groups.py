@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import MethodError
-from ..planning import Run, check_alike
+from ..runs import Run, check_alike
 
 Wanted = Mapping[str, tuple[Run, float]]
 """What is to be trained: key → run and accuracy."""

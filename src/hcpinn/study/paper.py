@@ -10,8 +10,8 @@ from ..catalog import ENTRIES, PublishedRow, find_method, published_rows, tables
 from ..catalog.expert import expert as expert_method
 from ..errors import unknown_name
 from ..method import Method
-from ..planning import Run
 from ..problem import Problem
+from ..runs import Run
 from ..trial import Fourier
 from .declaration import Section, Study
 

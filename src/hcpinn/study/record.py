@@ -13,9 +13,9 @@ import numpy as np
 
 from ..errors import FileError, HcpinnError
 from ..method import Method, from_dict, to_dict
-from ..planning import Run
 from ..problem import Problem
 from ..reference import fingerprint
+from ..runs import Run
 from ..solution import Solution, relative_errors
 from ..solving import probe
 

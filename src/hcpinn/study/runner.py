@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..files import write_bytes
-from ..planning import Run
+from ..runs import Run
 from ..training import Stop
 from .attempt import Outcome, now
 from .claim import Claim

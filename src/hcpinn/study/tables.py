@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from ..catalog import ENTRIES, PublishedRow
-from ..planning import Run
+from ..runs import Run
 from .columns import Column, columns_of
 from .declaration import Section
 from .formats import to_csv, to_latex, to_markdown

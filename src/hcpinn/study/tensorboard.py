@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import HcpinnError
-from ..planning import Run
+from ..runs import Run
 from .groups import Group
 from .record import Record
 

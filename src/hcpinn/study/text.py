@@ -20,8 +20,8 @@ from typing import Any
 
 from ..catalog import find_method, find_problem
 from ..errors import FileError, HcpinnError, MethodError, unknown_name
-from ..planning import Run
 from ..problem import Problem
+from ..runs import Run
 from .declaration import Section, Study
 from .paper import find_study
 

@@ -21,9 +21,10 @@ from jaxtyping import Array, Float
 
 from ..method import Method
 from ..objective import BoundaryPenalty, InitialPenalty, Penalty, PeriodicPenalty
-from ..planning import Run, TrainingPlan
+from ..planning import TrainingPlan
 from ..precision import double
 from ..problem import Problem
+from ..runs import Run
 from ..solution import make_trial
 from ..training import Adam, Progress, train
 from ..trial import Decay, LinearGate, NoGate, NoLift
