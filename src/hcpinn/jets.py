@@ -112,28 +112,34 @@ def compose(activation: Activation, jet: Jet, indices: Sequence[Index]) -> Jet:
     writing its many products to memory.
     """
     zero = (0,) * len(indices[0])
-    order = max(sum(index) for index in indices)
-
-    def combine(y: Array, z: Array | None, inner: Jet) -> Jet:
-        slopes = activation.slopes(y, z, order)
-        result: Jet = {zero: y}
-        for index in indices:
-            terms = []
-            for weight, blocks in _partitions(index):
-                if blocks and all(block in inner for block in blocks):
-                    term = slopes[len(blocks) - 1]
-                    for block in blocks:
-                        term = term * inner[block]
-                    terms.append(term if weight == 1 else weight * term)
-            if terms:
-                result[index] = _sum(terms)
-        return result
-
     inner = {index: value for index, value in jet.items() if index != zero}
     z = jet[zero]
-    return jax.checkpoint(combine)(activation.value(z), None if activation.from_value else z, inner)
+
+    def combined(y: Array, z: Array | None, inner: Jet) -> Jet:
+        return combine(activation, y, z, inner, indices)
+
+    return jax.checkpoint(combined)(activation.value(z), None if activation.from_value else z, inner)
 
 
+def combine(activation: Activation, y: Array, z: Array | None, inner: Jet, indices: Sequence[Index]) -> Jet:
+    """The jet of f(z) from its value y, from z where the slopes need it, and from the derivatives of z."""
+    zero = (0,) * len(indices[0])
+    slopes = activation.slopes(y, z, max(sum(index) for index in indices))
+    result: Jet = {zero: y}
+    for index in indices:
+        terms = []
+        for weight, blocks in _partitions(index):
+            if blocks and all(block in inner for block in blocks):
+                term = slopes[len(blocks) - 1]
+                for block in blocks:
+                    term = term * inner[block]
+                terms.append(term if weight == 1 else weight * term)
+        if terms:
+            result[index] = _sum(terms)
+    return result
+
+
+@cache
 def tanh() -> Activation:
     """tanh, whose derivatives are polynomials in its value: f′ = 1 − f²."""
 
@@ -154,6 +160,7 @@ def tanh() -> Activation:
     return Activation(jnp.tanh, slopes, from_value=True)
 
 
+@cache
 def sine() -> Activation:
     """sin, whose derivatives repeat: cos, −sin, −cos, sin."""
 

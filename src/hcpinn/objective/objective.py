@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, UInt32
 
 from .. import sampling
 from ..jets import Jet
-from ..trial import Fixed, Trial
+from ..trial import Fixed, Trial, quicken
 from .residual import residual
 from .term import Block, Term, residual_block
 
@@ -87,6 +87,7 @@ class Objective:
     def __init__(self, trial: Trial, template: Any, *, chunk: int, penalties: Sequence[Term] = ()):
         """`template` is any set of network parameters; `chunk` is how many points are done at once."""
         self.trial = trial
+        self._quick_trial = trial.with_network(quicken(trial.network))
         self.chunk = chunk
         flat, self.unravel = ravel_pytree(template)
         self.size: int = flat.size
@@ -239,7 +240,7 @@ class Objective:
         """A term's part of loss and gradient, summed chunk by chunk so that memory stays that of one."""
 
         def part(theta: Array, block: Block, scale: Array) -> tuple[Array, Array]:
-            values = term.mismatch(self.trial, self.unravel(theta), block, parameters)
+            values = term.mismatch(self._quick_trial, self.unravel(theta), block, parameters)
             squares = jnp.sum(values**2, axis=-1)
             return jnp.sum(scale * squares), squares
 

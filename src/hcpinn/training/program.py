@@ -185,7 +185,11 @@ class Program:
         def rest(carry: Carry) -> tuple[Carry, Array]:
             return carry, jnp.full(1 + len(self.objective.terms), IDLE, carry.best_loss.dtype)
 
-        return jax.lax.cond(carry.stop == 0, go, rest, carry)
+        going = carry.stop == 0
+        if self.stage.tolerant:
+            # Steps this short cost less than asking a GPU whether to take them.
+            return jax.tree.map(lambda new, old: jnp.where(going, new, old), go(carry), rest(carry))
+        return jax.lax.cond(going, go, rest, carry)
 
     def _followed(
         self, weights: dict[str, Any], squares: dict[str, Array], data: Data, at: Array | None

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .. import jets
+from .. import fused, jets
 from ..errors import MethodError, unknown_name
 from ..jets import Jet
 from ..problem import Index
@@ -27,6 +27,9 @@ ACTIVATIONS: dict[str, Callable[[], jets.Activation]] = {
     "swish": lambda: jets.elementwise(jax.nn.swish),
 }
 """Activation functions by name."""
+
+_FUSED = ("tanh", "sin")
+"""Those that fused kernels know."""
 
 
 class Network(abc.ABC):
@@ -78,6 +81,34 @@ class MLP(JetNetwork):
         for layer in parameters[:-1]:
             jet = jets.compose(activation, jets.linear(jet, layer["weight"], layer["bias"]), indices)
         return jets.linear(jet, parameters[-1]["weight"], parameters[-1]["bias"])
+
+
+@dataclass(frozen=True)
+class FusedMLP(JetNetwork):
+    """An MLP whose jet is computed by fused kernels where they fit, for training by first derivatives."""
+
+    plain: MLP
+
+    def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
+        return self.plain.init(key, inputs, outputs)
+
+    def __call__(
+        self, parameters: Parameters, features: Float[Array, "points inputs"]
+    ) -> Float[Array, "points outputs"]:
+        return self.plain(parameters, features)
+
+    def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
+        activation = ACTIVATIONS[self.plain.activation]()
+        if fused.suits(activation, parameters, features, indices):
+            return fused.propagate(activation, parameters, features, indices)
+        return self.plain.propagate(parameters, features, indices)
+
+
+def quicken(network: Network) -> Network:
+    """The same network for training alone: with fused kernels, where they fit."""
+    if isinstance(network, MLP) and network.activation in _FUSED:
+        return FusedMLP(network)
+    return network
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -67,6 +68,12 @@ class Trial:
     def outputs(self) -> int:
         """Number of real components of u."""
         return len(self.problem.components)
+
+    def with_network(self, network: Network) -> Trial:
+        """The same trial function with another way of computing its network."""
+        other = copy.copy(self)
+        other.network = network
+        return other
 
     def init(self, key: PRNGKeyArray) -> Parameters:
         """Random initial parameters of the network, checked to give outputs of the right shape."""

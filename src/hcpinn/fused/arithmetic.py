@@ -1,0 +1,136 @@
+"""The arithmetic of one neuron at one point, written as CUDA functions.
+
+The formulas are those of `jets`: they are traced by JAX, so there is no second copy of them, and printed
+one operation a line. The compiler merges what repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr, Literal
+from jaxtyping import Array
+
+from .. import jets
+from ..jets import Activation
+from ..problem import Index
+
+Streams = tuple[Array, ...]
+"""A jet as a tuple, in the order of its indices; the value comes first."""
+
+_INFIX = {"add": "+", "add_any": "+", "sub": "-", "mul": "*", "div": "/"}
+_CALLS = {"tanh": "tanhf", "sin": "sinf", "cos": "cosf"}
+_INLINED = {"jit": "jaxpr", "pjit": "jaxpr", "custom_jvp_call": "call_jaxpr"}
+_SAME = ("convert_element_type", "copy", "stop_gradient")
+
+
+def functions(activation: Activation, indices: Sequence[Index]) -> str:
+    """CUDA source of `begin(z)`, `outer(own, jet)` and `pull(own, wanted, inner)`.
+
+    `own` is what is kept of a neuron: its value, or z where the slopes need it, and the derivatives of z.
+    """
+    count, known = len(indices), tuple(indices)
+    begin = activation.value if activation.from_value else lambda z: z
+    array, given = f"float (&{{}})[{count}]", [f"own[{s}]" for s in range(count)]
+    own, jet, wanted, inner = (array.format(name) for name in ("own", "jet", "wanted", "inner"))
+    cotangents = [f"wanted[{s}]" for s in range(count)]
+    return "\n".join(
+        [
+            _function("float begin(float z)", begin, ["z"], "return {};"),
+            _function(
+                f"void outer(const {own}, {jet})",
+                lambda *own: outer(activation, known, own),
+                given,
+                "jet[{i}] = {};",
+            ),
+            _function(
+                f"void pull(const {own}, const {wanted}, {inner})",
+                lambda *both: pull(activation, known, both[:count], both[count:]),
+                given + cotangents,
+                "inner[{i}] = {};",
+            ),
+        ]
+    )
+
+
+def outer(activation: Activation, indices: tuple[Index, ...], own: Streams) -> Streams:
+    """The jet after an activation, from what was kept of it."""
+    y, z = (own[0], None) if activation.from_value else (activation.value(own[0]), own[0])
+    inner = dict(zip(indices[1:], own[1:], strict=True))
+    found = jets.combine(activation, y, z, inner, indices)
+    return tuple(found[index] for index in indices)
+
+
+def pull(activation: Activation, indices: tuple[Index, ...], own: Streams, wanted: Streams) -> Streams:
+    """The cotangent of what goes into an activation, from that of what comes out of it."""
+    _, back = jax.vjp(partial(outer, activation, indices), own)
+    (found,) = back(wanted)
+    if not activation.from_value:
+        return found
+    (slope,) = activation.slopes(own[0], None, 1)
+    return (found[0] * slope, *found[1:])
+
+
+def _function(head: str, function: Callable[..., Any], names: list[str], store: str) -> str:
+    """A CUDA function; `names` are those of its numbers, `store` says what happens to each result."""
+    traced = jax.make_jaxpr(function)(*[jnp.float32(0.5)] * len(names))
+    lines: list[str] = []
+    results = _statements(traced, names, lines, [0])
+    for i, result in enumerate(results):
+        lines.append(store.replace("{i}", str(i)).replace("{}", result))
+    body = "\n".join(f"  {line}" for line in lines)
+    return f"__device__ __forceinline__ {head} {{\n{body}\n}}\n"
+
+
+def _statements(closed: ClosedJaxpr, names: Sequence[str], lines: list[str], counter: list[int]) -> list[str]:
+    """Appends the statements of a traced function; returns what its results are called."""
+    known: dict[Any, str] = dict(zip(closed.jaxpr.invars, names, strict=True))
+    known.update(
+        {
+            variable: _number(value)
+            for variable, value in zip(closed.jaxpr.constvars, closed.consts, strict=True)
+        }
+    )
+
+    def name(atom: Any) -> str:
+        return _number(atom.val) if isinstance(atom, Literal) else known[atom]
+
+    for equation in closed.jaxpr.eqns:
+        given, kind = [name(atom) for atom in equation.invars], equation.primitive.name
+        if kind in _INLINED:
+            inside = equation.params[_INLINED[kind]]
+            found = _statements(inside, given, lines, counter)
+            known.update(zip(equation.outvars, found, strict=True))
+            continue
+        if kind in _SAME:
+            known[equation.outvars[0]] = given[0]
+            continue
+        counter[0] += 1
+        variable = f"v{counter[0]}"
+        lines.append(f"const float {variable} = {_expression(equation, kind, given)};")
+        known[equation.outvars[0]] = variable
+    return [name(atom) for atom in closed.jaxpr.outvars]
+
+
+def _expression(equation: Any, kind: str, given: list[str]) -> str:
+    if kind in _INFIX:
+        return f" {_INFIX[kind]} ".join(given)
+    if kind in _CALLS:
+        return f"{_CALLS[kind]}({given[0]})"
+    if kind == "neg":
+        return f"-{given[0]}"
+    if kind == "square":
+        return f"{given[0]} * {given[0]}"
+    if kind == "integer_pow" and equation.params["y"] >= 1:
+        return " * ".join(given * equation.params["y"])
+    if kind in ("broadcast_in_dim", "full_like"):
+        return given[0]
+    raise NotImplementedError(f"The fused kernels have no {kind}.")
+
+
+def _number(value: Any) -> str:
+    return f"({float(value)!r}f)"

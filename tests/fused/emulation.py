@@ -1,0 +1,49 @@
+"""The CUDA kernels compiled for the CPU, thread by thread, to check their mathematics without a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hcpinn.fused import launch
+from hcpinn.fused.launch import Plan
+
+HEADER = Path(__file__).with_name("emulator.h")
+
+
+def emulated(plan: Plan, folder: Path) -> ctypes.CDLL:
+    """A library with the kernels of a plan; skips the test where there is no C++ compiler."""
+    compiler = shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("there is no C++ compiler here")
+    code = launch.source(plan).replace("extern __shared__ uint4 shared[];", "uint4* shared = arena;")
+    names = [f"x{s}" for s in range(plan.streams)]
+    text = f'#include "{HEADER}"\n{code}\nextern "C" {{\n'
+    for kernel, count in (("hcpinn_forward", 6), ("hcpinn_backward", 5)):
+        pointers = [*names, *[f"p{i}" for i in range(count)]]
+        given = ", ".join(f"float* {p}" for p in pointers)
+        text += (
+            f"void run_{kernel}({given}) {{ emulate({plan.tiles}, {max(plan.runs, 1)}, THREADS, "
+            f"[=] {{ {kernel}({', '.join(pointers)}); }}); }}\n"
+        )
+    path = folder / "kernels.cpp"
+    path.write_text(re.sub(r"#pragma unroll( 1)?\n", "\n", text) + "}\n")
+    library = folder / "kernels.so"
+    command = [compiler, "-std=c++17", "-O1", "-shared", "-fPIC", str(path), "-o", str(library)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return ctypes.CDLL(str(library))
+
+
+def call(library: ctypes.CDLL, name: str, inputs: list[np.ndarray], shapes: list[tuple[int, ...]]) -> list:
+    """Runs a kernel; the results are filled with NaN before."""
+    outputs = [np.full(shape, np.nan, np.float32) for shape in shapes]
+    arrays = [np.ascontiguousarray(a, np.float32) for a in inputs] + outputs
+    getattr(library, f"run_{name}")(*[a.ctypes.data_as(ctypes.c_void_p) for a in arrays])
+    return outputs

@@ -1,0 +1,116 @@
+// Runs CUDA kernels on the CPU: the threads of a block take turns, one block after the other.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <ucontext.h>
+#include <vector>
+
+#define EMULATED
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __restrict__
+#define __launch_bounds__(threads, blocks)
+#define __shared__ static
+
+struct uint4 { unsigned x, y, z, w; };
+struct float2 { float x, y; };
+struct float4 { float x, y, z, w; };
+struct Place { int x, y; };
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+static inline float2 make_float2(float x, float y) { return {x, y}; }
+static inline unsigned __float_as_uint(float x) { unsigned u; std::memcpy(&u, &x, 4); return u; }
+static inline float __uint_as_float(unsigned u) { float x; std::memcpy(&x, &u, 4); return x; }
+template <class T> static inline T __ldg(const T* p) { return *p; }
+static inline float __fmul_rn(float x, float y) { return x * y; }
+static inline float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
+
+static Place threadIdx, blockIdx, gridDim;
+static std::vector<std::vector<float>> exchanged;
+static uint4 arena[1 << 16];
+
+struct Barrier {
+  int size, count = 0, generation = 0;
+};
+struct Thread {
+  ucontext_t state;
+  std::vector<char> stack;
+  bool done = false;
+};
+static ucontext_t scheduler;
+static std::vector<Thread> team;
+static Barrier whole;
+static std::vector<Barrier> warps;
+static std::function<void()> body;
+
+// A thread that has to wait hands over to the next.
+static void wait_at(Barrier& barrier) {
+  const int before = barrier.generation;
+  if (++barrier.count == barrier.size) barrier.count = 0, ++barrier.generation;
+  while (barrier.generation == before) swapcontext(&team[threadIdx.x].state, &scheduler);
+}
+static inline void __syncthreads() { wait_at(whole); }
+static inline void __syncwarp() { wait_at(warps[threadIdx.x / 32]); }
+
+static inline float __shfl_xor_sync(unsigned, float x, int mask) {
+  auto& all = exchanged[threadIdx.x / 32];
+  const int lane = threadIdx.x % 32;
+  all[lane] = x;
+  __syncwarp();
+  const float other = all[lane ^ mask];
+  __syncwarp();
+  return other;
+}
+
+// The documented layout of mma.m16n8k8; the unit ignores the last 13 bits of its factors.
+static inline void emulate_mma(float (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
+                               unsigned b1) {
+  auto& all = exchanged[threadIdx.x / 32];
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  float *a = all.data() + 32, *b = a + 128;
+  auto factor = [](unsigned u) { return __uint_as_float(u & 0xffffe000u); };
+  a[g * 8 + t] = factor(a0), a[(g + 8) * 8 + t] = factor(a1);
+  a[g * 8 + t + 4] = factor(a2), a[(g + 8) * 8 + t + 4] = factor(a3);
+  b[t * 8 + g] = factor(b0), b[(t + 4) * 8 + g] = factor(b1);
+  __syncwarp();
+  for (int i = 0; i < 4; ++i)
+    for (int k = 0; k < 8; ++k) c[i] += a[(g + 8 * (i / 2)) * 8 + k] * b[k * 8 + 2 * t + i % 2];
+  __syncwarp();
+}
+
+static void begin_thread() {
+  body();
+  team[threadIdx.x].done = true;
+}
+
+static void emulate(int blocks, int runs, int threads, std::function<void()> kernel) {
+  gridDim = {blocks, runs};
+  body = kernel;
+  exchanged.assign(threads / 32, std::vector<float>(32 + 128 + 64));
+  for (int run = 0; run < runs; ++run)
+    for (int block = 0; block < blocks; ++block) {
+      blockIdx = {block, run};
+      whole = {threads};
+      warps.assign(threads / 32, Barrier{32});
+      team.assign(threads, Thread{});
+      for (auto& one : team) {
+        one.stack.resize(1 << 18);
+        getcontext(&one.state);
+        one.state.uc_stack.ss_sp = one.stack.data();
+        one.state.uc_stack.ss_size = one.stack.size();
+        one.state.uc_link = &scheduler;
+        makecontext(&one.state, begin_thread, 0);
+      }
+      for (bool going = true; going;) {
+        going = false;
+        for (int i = 0; i < threads; ++i)
+          if (!team[i].done) {
+            going = true;
+            threadIdx = {i, 0};
+            swapcontext(&scheduler, &team[i].state);
+          }
+      }
+    }
+}
