@@ -114,14 +114,15 @@ def measure_case(case: Case, ceilings: Ceilings, *, rounds: int, limit: float) -
     """Time one case."""
     step = case.step()
     work = step.work()
-    timing = step.time(rounds=rounds, limit=limit)
+    floor = ceilings.floor(work)
+    timing = step.time(floor, rounds=rounds, limit=limit)
     done = work.operations
     return Row(
         case,
         time=timing.median,
         fastest=timing.fastest,
         slowest=timing.slowest,
-        floor=ceilings.floor(work),
+        floor=floor,
         compiling=timing.compiling,
         rounds=timing.rounds,
         products=done.products,

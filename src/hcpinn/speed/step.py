@@ -14,6 +14,9 @@ from ..training.program import Program, cast
 from .counts import Work, step_work
 from .timing import Timing, time_steps
 
+_SECONDS = 0.1
+"""What a block of steps is to last, were a step as fast as its floor."""
+
 
 class TrainingStep:
     """The first stage of runs that train together, just before its first step."""
@@ -36,17 +39,18 @@ class TrainingStep:
             self.block = self.program.block(self.data, 0)
         self.taken = 0
 
-    def advance(self) -> jax.Array:
-        """Take one block of steps, as the driver does, and return their losses."""
+    def advance(self, steps: int) -> jax.Array:
+        """Take a block of steps, as the driver does, and return their losses."""
         with double():
-            self.carry, losses = self.program.advance(self.carry, self.data, self.taken, self.block)
-        self.taken += self.block
+            self.carry, losses = self.program.advance(self.carry, self.data, self.taken, steps)
+        self.taken += steps
         return losses
 
     def work(self) -> Work:
         """What one step has to compute and to move."""
         return step_work(self.program.objective, self.data, runs=self.program.runs)
 
-    def time(self, *, rounds: int = 7, limit: float = 60.0) -> Timing:
-        """Time blocks of steps."""
-        return time_steps(self.advance, steps=self.block, rounds=rounds, limit=limit)
+    def time(self, floor: float, *, rounds: int = 7, limit: float = 60.0) -> Timing:
+        """Time blocks of steps: the driver's, or where a step is slow, shorter ones."""
+        steps = min(self.block, max(1, round(_SECONDS / floor)))
+        return time_steps(lambda: self.advance(steps), steps=steps, rounds=rounds, limit=limit)
