@@ -11,6 +11,7 @@ reference, compilation and data are all part of it; the reference is also given 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -50,7 +51,7 @@ def measure(settings: argparse.Namespace) -> None:
     from hcpinn.files import write_bytes
     from hcpinn.speed.record import load_average, origin
 
-    record = origin(" ".join(["python", *sys.argv]))
+    record = origin("python benchmarks/compile_time.py", sys.argv[1:])
     record["rows"] = rows = []
     for problem in settings.problems or ENTRIES:
         for method in settings.methods:
@@ -60,8 +61,8 @@ def measure(settings: argparse.Namespace) -> None:
                     row |= {**in_a_process(problem, method, cache), "load_average": load_average()}
                     rows.append(row)
                     print(
-                        f"{problem:24s}{method:8s}{state:6s}{row['first_step_s']:7.1f} s, of which reference "
-                        f"{row['reference_s']:.1f} s; {row['cpu_s']:.1f} s of CPU, {row['programs']} programs",
+                        f"{problem:24s}{method:8s}{state:6s}{row['first_step_s']:7.1f} s, {row['cpu_s']:.1f} s "
+                        f"of CPU; reference {row['reference_s']:.1f} s; {row['programs']} programs",
                         flush=True,
                     )
             write_bytes(settings.out, (json.dumps(record, indent=1) + "\n").encode())
@@ -126,11 +127,8 @@ def single(settings: argparse.Namespace) -> None:
     watch.ends = []
     problem = hc.find_problem(settings.problem)
     run = hc.Run(problem, hc.find_method(settings.method, problem), 0)
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            solving.solve_batch([run], out=folder, progress=watch)
-        except Enough:
-            pass
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(Enough):
+        solving.solve_batch([run], out=folder, progress=watch)
     (first, cpu, steps, count), (second, cpu_second, _, _) = watch.ends
     but_one = 1 - 1 / steps
     print(

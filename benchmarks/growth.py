@@ -53,7 +53,7 @@ def main() -> None:
 
 def measure(settings: argparse.Namespace) -> None:
     keep_programs()
-    record = origin(" ".join(["python", *sys.argv]))
+    record = origin("python benchmarks/growth.py", sys.argv[1:])
     ceilings = measure_ceilings(settings.precision)
     base = dataclasses.replace(BASE, precision=settings.precision, points=settings.points)
     record["ceilings"] = {settings.precision: dataclasses.asdict(ceilings)}

@@ -53,7 +53,7 @@ def bench(
 
     if out is not None:
         check_folder(out.parent)
-    record = origin(" ".join(["hcpinn", *sys.argv[1:]]))
+    record = origin("hcpinn", sys.argv[1:])
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
     _warn_if_busy(record["load_average"])
     cases = standard_cases(points or (2048 if quick else 16_384), runs or (4 if quick else 8))

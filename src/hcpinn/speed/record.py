@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from ..solving import provenance
 from ..study.commit import source_commit
 
 
-def origin(command: str) -> dict[str, Any]:
-    """What belongs beside measurements that start now."""
+def origin(program: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """What belongs beside measurements that start now; of files among the arguments only the names."""
     where = provenance()
     return {
-        "command": command,
+        "command": " ".join([program, *(Path(argument).name for argument in arguments)]),
         "device": where.device,
         "versions": dict(where.versions),
         "platform": platform.platform(),
