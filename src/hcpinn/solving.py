@@ -250,11 +250,14 @@ def probe(run: Run, trial: Trial | None = None) -> list[str]:
     with double():
         own = make_trial(run.problem, run.method) if trial is None else trial
         places = sampling.interior(run.problem, 8, seed=0, sampler="uniform", purpose="probe")
-        points = jax.numpy.asarray(places)
-        features = own.embed(points)
-        network = own.network(own.init(network_key(run.seed)), features)
-        values = [own.lift(points), own.gate(points), features, network]
-        return [f"{number:.9g}" for value in values for number in np.asarray(value).ravel()]
+
+        @jax.jit
+        def values(parameters: Any, points: Any) -> list[Any]:
+            features = own.embed(points)
+            return [own.lift(points), own.gate(points), features, own.network(parameters, features)]
+
+        found = values(own.init(network_key(run.seed)), places)
+        return [f"{number:.9g}" for value in found for number in np.asarray(value).ravel()]
 
 
 def _checkpoint(plan: TrainingPlan, out: Any, every: float, resume: bool) -> Checkpoint | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
@@ -21,6 +21,15 @@ def _start(problem: Problem, coordinates: Array) -> Array:
     return problem.to_components(problem.initial_values(list(coordinates.T[1:])))
 
 
+def _slopes(problem: Problem, points: Array) -> list[dict[Any, Array]]:
+    """The slopes of F on the initial state, and those with respect to conjugates."""
+    jet = jet_of(lambda c: _start(problem, c), points, problem.derivatives)
+    fields = {index: problem.to_fields(values) for index, values in jet.items()}
+    values = {(n, i): fields[i][n] for n, i in slots(problem)}
+    at = [points[:, i] for i in range(len(problem.axes))]
+    return [slopes(problem, values, at, slots(problem), conjugate=c) for c in (False, True)]
+
+
 def growth_rate(problem: Problem) -> float:
     """max Re s over waves e^{st + iκx} on u₀, with F linearised and frozen at each of some places.
 
@@ -32,12 +41,8 @@ def growth_rate(problem: Problem) -> float:
     # Away from the ends, where continued data may have a kink.
     inside = low + (high - low) * (0.01 + 0.98 * rng.random((_PLACES, len(low))))
     with double():
-        points = jnp.asarray(np.column_stack([np.full(_PLACES, problem.start), inside]))
-        jet = jax.jit(partial(jet_of, lambda c: _start(problem, c), indices=problem.derivatives))(points)
-        fields = {index: problem.to_fields(values) for index, values in jet.items()}
-        values = {(n, i): fields[i][n] for n, i in slots(problem)}
-        at = [points[:, i] for i in range(len(problem.axes))]
-        direct, mirrored = (slopes(problem, values, at, slots(problem), conjugate=c) for c in (False, True))
+        points = np.column_stack([np.full(_PLACES, problem.start), inside])
+        direct, mirrored = jax.jit(partial(_slopes, problem))(points)
     count = len(problem.fields)
     highest = 0.0
     shortest = float(np.min(high - low))

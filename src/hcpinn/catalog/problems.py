@@ -1,27 +1,42 @@
-"""Problems by name: every module of this folder that declares an `ENTRY`."""
+"""Problems by name: every module of this folder that declares an `ENTRY`, under the name of the module."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterator, Mapping
 
 from ..errors import unknown_name
 from ..problem import Problem
 from .entry import Entry
 
-
-def _collect() -> dict[str, Entry]:
-    package = __name__.rpartition(".")[0]
-    folder = importlib.import_module(package).__path__
-    found = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(folder)):
-        if module not in ("entry", "expert", "methods", "parts", "problems", "published", "rows"):
-            entry: Entry = importlib.import_module(f"{package}.{module}").ENTRY
-            found[entry.name] = entry
-    return found
+_OTHERS = {"entry", "expert", "methods", "parts", "problems", "published", "rows"}
+"""Modules of this folder that declare no problem."""
 
 
-ENTRIES: dict[str, Entry] = _collect()
+class _Entries(Mapping[str, Entry]):
+    """Entries by name, each declared when it is first asked for: a check of its data takes time."""
+
+    def __init__(self) -> None:
+        self._package = __name__.rpartition(".")[0]
+        folder = importlib.import_module(self._package).__path__
+        modules = sorted(m.name for m in pkgutil.iter_modules(folder) if m.name not in _OTHERS)
+        self._modules = {module.replace("_", "-"): module for module in modules}
+
+    def __getitem__(self, name: str) -> Entry:
+        return importlib.import_module(f"{self._package}.{self._modules[name]}").ENTRY
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._modules
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
+ENTRIES: Mapping[str, Entry] = _Entries()
 """Every problem of the catalogue."""
 
 

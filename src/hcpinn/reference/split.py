@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jax
 import jax.extend.core as jex
@@ -36,8 +37,17 @@ class Split:
     """How many factors that vary in space the products in G have: 1, 2, or 3 for more or any."""
 
 
+_KNOWN: WeakKeyDictionary[Problem, Split] = WeakKeyDictionary()
+
+
 def split(problem: Problem) -> Split:
     """Find the exactly linear arguments of F, the others, and how nonlinear F is."""
+    if problem not in _KNOWN:
+        _KNOWN[problem] = _split(problem)
+    return _KNOWN[problem]
+
+
+def _split(problem: Problem) -> Split:
     values, coordinates = probe_points(problem, 8)
     touched = _touched(problem, values, coordinates)
     numeric = [slot for slot in touched if _has_constant_slope(problem, slot, values, coordinates)]

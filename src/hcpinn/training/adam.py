@@ -32,12 +32,12 @@ class Adam(Stage):
         return "Adam"
 
     def init(self, target: Target, theta: Array) -> Any:
-        return self._optimiser.init(theta)
+        return self.optimiser.init(theta)
 
     def step(self, target: Target, theta: Array, state: Any) -> Step:
         here = target(theta)
         change: Any
-        change, state = self._optimiser.update(here.gradient, state)
+        change, state = self.optimiser.update(here.gradient, state)
         return Step(theta + change, state, here.loss, here.terms, theta, here.squares)
 
     def renew(self, fresh: Any, before: Any) -> Any:
@@ -50,7 +50,8 @@ class Adam(Stage):
         return jnp.int32(0)
 
     @property
-    def _optimiser(self) -> optax.GradientTransformation:
+    def optimiser(self) -> optax.GradientTransformation:
+        """Optax's own Adam."""
         # A plain number, where it is one, keeps the schedule's counter out of the state.
         rate = self.rate if isinstance(self.schedule, Constant) else self.schedule.rate(self.rate, self.steps)
         return optax.adam(rate)

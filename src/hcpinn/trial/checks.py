@@ -8,10 +8,12 @@ periodic data equal values of ψ and of φ at both ends.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from .. import jets
 from ..errors import MethodError
@@ -31,30 +33,60 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[Condition, ...]:
     Raises a `MethodError` that says where and by how much a lift or a gate fails. With
     `free=True` there is neither, and no data hold.
     """
-    boundaries = list(enumerate(trial.problem.boundaries))
+    problem = trial.problem
+    boundaries = list(enumerate(problem.boundaries))
+    times = np.linspace(problem.start, problem.horizon, 11)
+    start, *sides = _look(
+        trial, [_slanted_points(problem), *(p for a, _ in boundaries for p in _end_points(problem, a, times))]
+    )
+    ends = {axis: sides[2 * axis : 2 * axis + 2] for axis, _ in boundaries}
     periodic = [axis for axis, condition in boundaries if isinstance(condition, Periodic)]
-    left: list[Condition] = [("periodic", axis) for axis in periodic if not _repeats(trial, axis)]
+    left: list[Condition] = [("periodic", axis) for axis in periodic if not _repeats(ends[axis])]
     if free:
         return (("initial", None), *left, *(("boundary", a) for a, _ in boundaries if a not in periodic))
-    start = _slanted_points(trial.problem)
-    wanted = np.asarray(
-        trial.problem.to_components(trial.problem.initial_values([jnp.asarray(c) for c in start.T[1:]]))
-    )
-    scale = max(float(np.abs(wanted).max()), 1e-300)
-    _check_start(trial, start, wanted, scale)
+    scale = max(float(np.abs(start.initial).max()), 1e-300)
+    _check_start(problem, start, scale)
     for axis, condition in boundaries:
         if isinstance(condition, Dirichlet):
-            _check_dirichlet(trial, axis, scale)
+            _check_dirichlet(problem, axis, times, ends[axis], scale)
         elif isinstance(condition, Periodic):
-            _check_periodic(trial, axis, scale)
+            _check_periodic(problem, axis, times, ends[axis], scale)
         else:
             left.append(("boundary", axis))
     return tuple(left)
 
 
-def _check_start(trial: Trial, points: np.ndarray, wanted: np.ndarray, scale: float) -> None:
+class _Look(NamedTuple):
+    """A trial function's parts at some points, one row for each."""
+
+    points: np.ndarray
+    initial: np.ndarray
+    lift: np.ndarray
+    gate: np.ndarray
+    slope: np.ndarray
+    """The gate's time derivative."""
+    features: np.ndarray
+
+
+def _look(trial: Trial, places: list[np.ndarray]) -> list[_Look]:
+    """The parts at several sets of points, by one program: many small ones take long to compile."""
     problem = trial.problem
-    lift = np.asarray(trial.lift(jnp.asarray(points)))
+    zero = (0,) * len(problem.axes)
+    first = (1, *zero[1:])
+
+    @jax.jit
+    def parts(points: Array) -> tuple[Array, ...]:
+        initial = problem.to_components(problem.initial_values(list(points.T[1:])))
+        gate = jets.nested(trial.gate, points, (zero, first))
+        return initial, trial.lift(points), gate[zero][:, 0], gate[first][:, 0], trial.embed(points)
+
+    found = [np.asarray(part) for part in parts(jnp.asarray(np.concatenate(places)))]
+    cuts = np.cumsum([len(points) for points in places])[:-1]
+    return [_Look(*each) for each in zip(places, *(np.split(part, cuts) for part in found), strict=True)]
+
+
+def _check_start(problem: Problem, start: _Look, scale: float) -> None:
+    points, wanted, lift, gate, slope = start.points, start.initial, start.lift, start.gate, start.slope
     _refuse(
         ~(np.abs(lift - wanted).max(axis=1) <= _ROUNDING * scale),
         lambda i: (
@@ -62,14 +94,10 @@ def _check_start(trial: Trial, points: np.ndarray, wanted: np.ndarray, scale: fl
             f"{_show(lift[i])} but u0 = {_show(wanted[i])}. It must satisfy lift(0, x) = u0(x)."
         ),
     )
-    zero = (0,) * len(problem.axes)
-    first = (1, *zero[1:])
-    gate = jets.nested(trial.gate, jnp.asarray(points), (zero, first))
-    value, slope = np.asarray(gate[zero])[:, 0], np.asarray(gate[first])[:, 0]
     _refuse(
-        ~(np.abs(value) <= _ROUNDING),
+        ~(np.abs(gate) <= _ROUNDING),
         lambda i: (
-            f"The gate does not vanish at the start: it is {value[i]:g} at {_where(problem, points[i])}. "
+            f"The gate does not vanish at the start: it is {gate[i]:g} at {_where(problem, points[i])}. "
             "It must satisfy gate(0, x) = 0, or the network disturbs the initial data."
         ),
     )
@@ -83,47 +111,45 @@ def _check_start(trial: Trial, points: np.ndarray, wanted: np.ndarray, scale: fl
     )
 
 
-def _check_dirichlet(trial: Trial, axis: int, scale: float) -> None:
-    problem = trial.problem
-    times, ends = _end_points(problem, axis)
-    across = [jnp.asarray(c) for i, c in enumerate(ends[0].T[1:]) if i != axis]
+def _check_dirichlet(problem: Problem, axis: int, times: np.ndarray, ends: list[_Look], scale: float) -> None:
+    across = [jnp.asarray(c) for i, c in enumerate(ends[0].points.T[1:]) if i != axis]
     data = problem.boundary_values(jnp.asarray(times), across, axis=axis)
-    for side, points, g in zip(("lower", "upper"), ends, data, strict=True):
-        lift, wanted = np.asarray(trial.lift(jnp.asarray(points))), np.asarray(problem.to_components(g))
-        gate = np.asarray(trial.gate(jnp.asarray(points)))[:, 0]
+    for side, end, g in zip(("lower", "upper"), ends, data, strict=True):
+        wanted = np.asarray(problem.to_components(g))
         _refuse(
-            ~(np.abs(lift - wanted).max(axis=1) <= _ROUNDING * max(scale, float(np.abs(wanted).max()))),
-            lambda i, points=points, lift=lift, wanted=wanted, side=side: (
+            ~(np.abs(end.lift - wanted).max(axis=1) <= _ROUNDING * max(scale, float(np.abs(wanted).max()))),
+            lambda i, end=end, wanted=wanted, side=side: (
                 f"The lift does not carry the Dirichlet data at the {side} end of {problem.space[axis]}: at "
-                f"{_where(problem, points[i])} it is {_show(lift[i])} but g = {_show(wanted[i])}."
+                f"{_where(problem, end.points[i])} it is {_show(end.lift[i])} but g = {_show(wanted[i])}."
             ),
         )
         _refuse(
-            ~(np.abs(gate) <= _ROUNDING),
-            lambda i, points=points, gate=gate, side=side: (
-                f"The gate does not vanish at the {side} end of {problem.space[axis]}: it is {gate[i]:g} at "
-                f"{_where(problem, points[i])}. It must be zero wherever values are prescribed."
+            ~(np.abs(end.gate) <= _ROUNDING),
+            lambda i, end=end, side=side: (
+                f"The gate does not vanish at the {side} end of {problem.space[axis]}: it is "
+                f"{end.gate[i]:g} at {_where(problem, end.points[i])}. It must be zero wherever values are "
+                "prescribed."
             ),
         )
 
 
-def _check_periodic(trial: Trial, axis: int, scale: float) -> None:
-    times, ends = _end_points(trial.problem, axis)
-    for name, function, unit in (("lift", trial.lift, scale), ("gate", trial.gate, 1.0)):
-        low, high = (np.asarray(function(jnp.asarray(points))) for points in ends)
+def _check_periodic(problem: Problem, axis: int, times: np.ndarray, ends: list[_Look], scale: float) -> None:
+    for name, unit, low, high in (
+        ("lift", scale, ends[0].lift, ends[1].lift),
+        ("gate", 1.0, ends[0].gate[:, None], ends[1].gate[:, None]),
+    ):
         _refuse(
             ~(np.abs(low - high).max(axis=1) <= _ROUNDING * max(unit, float(np.abs(low).max()))),
             lambda i, name=name, low=low, high=high: (
-                f"The {name} is not periodic in {trial.problem.space[axis]}: at t = {times[i]:g} it is "
+                f"The {name} is not periodic in {problem.space[axis]}: at t = {times[i]:g} it is "
                 f"{_show(low[i])} at the lower end and {_show(high[i])} at the upper."
             ),
         )
 
 
-def _repeats(trial: Trial, axis: int) -> bool:
+def _repeats(ends: list[_Look]) -> bool:
     """Whether the network sees the same at both ends of an axis."""
-    _, ends = _end_points(trial.problem, axis)
-    low, high = (np.asarray(trial.embed(jnp.asarray(points))) for points in ends)
+    low, high = (end.features for end in ends)
     return np.allclose(low, high, rtol=0.0, atol=_ROUNDING * max(1.0, float(np.abs(low).max())))
 
 
@@ -134,15 +160,14 @@ def _slanted_points(problem: Problem, count: int = 65) -> np.ndarray:
     return np.column_stack([np.full(count, problem.start), low + (high - low) * (share % 1.0)])
 
 
-def _end_points(problem: Problem, axis: int, count: int = 11) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Times, and points at those times at the lower and at the upper end of an axis."""
-    times = np.linspace(problem.start, problem.horizon, count)
+def _end_points(problem: Problem, axis: int, times: np.ndarray) -> list[np.ndarray]:
+    """Points at some times at the lower and at the upper end of an axis."""
     ends = []
     for edge in (problem.domain.lower[axis], problem.domain.upper[axis]):
-        points = np.column_stack([times, _slanted_points(problem, count)[:, 1:]])
+        points = np.column_stack([times, _slanted_points(problem, len(times))[:, 1:]])
         points[:, axis + 1] = edge
         ends.append(points)
-    return times, ends
+    return ends
 
 
 def _where(problem: Problem, point: np.ndarray) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +38,7 @@ class Decay(Lift):
     """C, the rate of decay."""
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.rate, int | float) and jnp.isfinite(self.rate) and self.rate >= 0):
+        if not (isinstance(self.rate, int | float) and math.isfinite(self.rate) and self.rate >= 0):
             raise MethodError(f"The decay rate of a lift must be zero or positive, but is {self.rate!r}.")
 
     def bind(self, problem: Problem, parameters: Mapping[str, Any]) -> Function:

@@ -77,10 +77,10 @@ class Trial:
 
     def init(self, key: PRNGKeyArray) -> Parameters:
         """Random initial parameters of the network, checked to give outputs of the right shape."""
-        probe = jnp.asarray([[self.problem.start, *self.problem.domain.lower]])
-        features = self.embed(probe)
+        probe = jax.ShapeDtypeStruct((1, len(self.problem.axes)), jnp.float64)
+        features = jax.eval_shape(self.embed, probe)
         parameters = self.network.init(key, features.shape[1], self.outputs)
-        shape = jnp.shape(self.network(parameters, features))
+        shape = jax.eval_shape(lambda p, f: jnp.asarray(self.network(p, f)), parameters, features).shape
         if shape != (1, self.outputs):
             raise MethodError(
                 f"The network maps 1 point to an array of shape {shape}, but {self.problem.name} needs "
@@ -215,8 +215,16 @@ def _first(axis: int, axes: int) -> Index:
 
 def without_zeros(fixed: Fixed) -> Fixed:
     """Leave out the derivatives of lift and gate that vanish at every point."""
+    parts = (fixed.lift, fixed.gate)
+    present = jax.tree.map(bool, _any(parts))
+    lift, gate = (
+        {index: value for index, value in jet.items() if wanted[index]}
+        for jet, wanted in zip(parts, present, strict=True)
+    )
+    return Fixed(fixed.coordinates, lift, gate, fixed.features)
 
-    def kept(jet: Jet) -> Jet:
-        return {index: value for index, value in jet.items() if bool(jnp.any(value != 0))}
 
-    return Fixed(fixed.coordinates, kept(fixed.lift), kept(fixed.gate), fixed.features)
+@jax.jit
+def _any(tree: Any) -> Any:
+    """Whether each array has a value other than zero."""
+    return jax.tree.map(lambda a: jnp.any(a != 0), tree)

@@ -1,0 +1,91 @@
+"""Write what was measured into docs/guides/speed.md: tables and figures from benchmarks/results.
+
+    python benchmarks/speed_page.py
+
+Sections of the page between `<!-- begin NAME -->` and `<!-- end NAME -->` are made anew from all files
+`benchmarks/results/NAME-*.json`, NAME being bench, growth or compile_time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import compile_time
+import growth
+from hcpinn.speed import Ceilings, Row
+from hcpinn.speed.bench import HEADS, ceiling_words, cells
+
+RESULTS = HERE / "results"
+PAGE = HERE.parent / "docs" / "guides" / "speed.md"
+IMAGES = HERE.parent / "docs" / "images"
+
+
+def main() -> None:
+    for path in files("growth"):
+        growth.draw(Namespace(file=path, out=IMAGES / f"{path.stem}.png"))
+    PAGE.write_text(filled(PAGE.read_text("utf-8")), "utf-8")
+    print(f"written to {PAGE}")
+
+
+def filled(page: str) -> str:
+    """The page with its sections as the files have them."""
+    for name, section in (("bench", bench), ("growth", growing), ("compile_time", compiling)):
+        text = "\n\n".join(section(path, json.loads(path.read_text("utf-8"))) for path in files(name))
+        between = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
+        page, count = between.subn(lambda m, text=text: f"{m[1]}\n{text}\n\n{m[2]}", page)
+        if count != 1:
+            raise SystemExit(f"The page has {count} sections '{name}', not one.")
+    return page
+
+
+def files(name: str) -> list[Path]:
+    return sorted(RESULTS.glob(f"{name}-*.json"))
+
+
+def bench(path: Path, record: dict[str, Any]) -> str:
+    rates = [f"- {name}: {ceiling_words(Ceilings(**found))}" for name, found in record["ceilings"].items()]
+    lines = ["| " + " | ".join(HEADS) + " |", "| --- |" + " --: |" * (len(HEADS) - 1)]
+    lines += ["| " + " | ".join(cells(Row.from_plain(plain))) + " |" for plain in record["rows"]]
+    points = sorted({plain["points"] for plain in record["rows"]})
+    about = f"{' and '.join(f'{p:,}' for p in points)} points a run, 7×32 network; at best"
+    return "\n".join([source(record, about), "", *rates, "", *lines])
+
+
+def growing(path: Path, record: dict[str, Any]) -> str:
+    picture = f"![Cost of a step against what grows, with the floor](../images/{path.stem}.png)"
+    return "\n".join([source(record, "one thing grows at a time"), "", picture, "", *growth.markdown(record)])
+
+
+def compiling(path: Path, record: dict[str, Any]) -> str:
+    about = "seconds to the first step, in brackets without the reference"
+    return "\n".join([source(record, about), "", *compile_time.markdown(record)])
+
+
+def source(record: dict[str, Any], about: str) -> str:
+    """Where figures come from, and whether the machine was theirs alone."""
+    device = record["device"].partition(": ")[2]
+    text = (
+        f"**{device}**, {about} (commit {record['commit']}, {record['started'][:10]}, `{record['command']}`)."
+    )
+    load = record["load_average"]
+    return (
+        text
+        if load is None or load[0] < 0.5
+        else text
+        + (
+            f" Other programs ran at the same time (load average {load[0]:g} at the start), so times are longer "
+            "than they need be."
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The training step that is timed: the driver's own program, on the plan's own data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+
+from ..planning import TrainingPlan
+from ..precision import double
+from ..runs import Run
+from ..training.program import Program, cast
+from .counts import Work, step_work
+from .timing import Timing, time_steps
+
+_SECONDS = 0.1
+"""What a block of steps is to last, were a step as fast as its floor."""
+
+
+class TrainingStep:
+    """The first stage of runs that train together, just before its first step."""
+
+    def __init__(self, runs: Sequence[Run]):
+        with double():
+            plan = TrainingPlan(runs)
+            prepared = plan.prepare(0, 0, plan.theta, [], None)
+            stage = plan.phases[0].stage
+            self.program = Program(
+                prepared.objective,
+                stage,
+                prepared.axes,
+                runs=len(runs),
+                rule=plan.weights,
+                batches=plan.batches,
+            )
+            self.data = cast(prepared.data, stage.dtype)
+            self.carry = self.program.begin(plan.theta, np.zeros(len(runs), np.int32), None, self.data)
+            self.block = self.program.block(self.data, 0)
+        self.taken = 0
+
+    def advance(self, steps: int) -> jax.Array:
+        """Take a block of steps, as the driver does, and return their losses."""
+        with double():
+            self.carry, losses = self.program.advance(self.carry, self.data, self.taken, steps)
+        self.taken += steps
+        return losses
+
+    def work(self) -> Work:
+        """What one step has to compute and to move."""
+        return step_work(self.program.objective, self.data, runs=self.program.runs)
+
+    def time(self, floor: float, *, rounds: int = 7, limit: float = 60.0) -> Timing:
+        """Time blocks of steps: the driver's, or where a step is slow, shorter ones."""
+        steps = min(self.block, max(1, round(_SECONDS / floor)))
+        return time_steps(lambda: self.advance(steps), steps=steps, rounds=rounds, limit=limit)
