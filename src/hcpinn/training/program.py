@@ -17,6 +17,9 @@ from .stop import Stop
 _DIVERGED = 1e6
 """Growth of the loss over its first value that counts as divergence."""
 
+_BLOCK = {"cpu": (4e9, 200), "gpu": (4e11, 1000)}
+"""Multiplications, in units of those of one layer, and steps, that run at once: about a second at most."""
+
 IDLE = -np.inf
 """Stands in the record of losses for a step that a stopped run did not take."""
 
@@ -69,7 +72,8 @@ class Program:
         """
         points = self.batches.size if self.batches else data.blocks[RESIDUAL].share.shape[-1]
         work = self.stage.work(points, self.objective.size) * self.runs
-        block = int(np.clip(4e9 // work, 2, 200))
+        most_work, most_steps = _BLOCK.get(jax.default_backend(), _BLOCK["gpu"])
+        block = int(np.clip(most_work // work, 2, most_steps))
         return -(-every // -(-every // block)) if every else block
 
     def begin(self, theta: np.ndarray, stop: np.ndarray, weights: Any, data: Data) -> Carry:
