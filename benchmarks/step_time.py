@@ -2,10 +2,10 @@
 
     python benchmarks/step_time.py [--points 16384] [--rounds 7] [--runs 16] [--out FILE.json]
 
-Every contestant is a process of its own that stays alive; rounds go from one to the next, so that a noisy machine
-is noisy for all, and only one computes at a time. hcpinn's fourth-order equation and its batch of runs are
-contestants like the others. What is not installed is left out and named. `benchmarks/README.md` says how to take
-peers along to a machine on which nothing can be installed.
+Every contestant is a process of its own that stays alive; rounds go from one to the next, so that a noisy
+machine is noisy for all, and only one computes at a time. hcpinn's fourth-order equation and its batch of
+runs are contestants like the others. What is not installed is left out and named. `benchmarks/README.md`
+says how to take peers along to a machine on which nothing can be installed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Contestant:
     def __init__(self, task: Task):
         self.task = task
         self.times: list[float] = []
-        self.errors = tempfile.TemporaryFile("w+")
+        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  (closed with the contestant)
         self.process = subprocess.Popen(
             task.command,
             stdin=subprocess.PIPE,
@@ -110,9 +110,9 @@ class Contestant:
 
 
 def last_word(text: str) -> str:
-    """The line of an error output that says what went wrong: the last that names an exception, or the last."""
+    """The line of an error output that says what went wrong: the last that names an error, or the last."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    named = [line for line in lines if line.split(":")[0].endswith(("Error", "Exception", "Warning"))]
+    named = [line for line in lines if line.split(":")[0].endswith(("Error", "Exception"))]
     return (named or lines or ["it ended without a word"])[-1]
 
 

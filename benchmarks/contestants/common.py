@@ -1,14 +1,14 @@
 """The task every contestant does, and how it is timed.
 
-Allen–Cahn, case I: uₜ = 10⁻³ uₓₓ − 5 (u³ − u), u = e^{−t} u₀ + t · network([t, 1, cos πkx, sin πkx]),
-k = 1 … 10, a tanh network of 7 × 32. One training step is the mean squared residual at the
-points, its gradient, and a plain gradient-descent update. The fourth-order task adds u_xxxx.
+Allen–Cahn, case I: uₜ = 10⁻³ uₓₓ − 5 (u³ − u), u = e^{−t} u₀ + t · network([t, 1, cos πkx, sin πkx]), k = 1
+… 10, a tanh network of 7 × 32. One training step is the mean squared residual at the points, its gradient,
+and a plain gradient-descent update. The fourth-order task adds u_xxxx.
 
-A contestant is a script that calls `serve(make)`; `make(points, order, precision)` returns a
-function that runs a number of steps and returns the last loss, waiting for the device. With
-`--runs N`, `make` is also given `runs=N` and a step is one step of every run. What a contestant
-chose by itself it says in an attribute `note` of that function, and how long its first call took in `first_s`,
-where that came earlier. Nobody may use TF32.
+A contestant is a script that calls `serve(make)`; `make(points, order, precision)` returns a function that
+runs a number of steps and returns the last loss, waiting for the device. With `--runs N`, `make` is also
+given `runs=N` and a step is one step of every run. What a contestant chose by itself it says in an
+attribute `note` of that function, and how long its first call took in `first_s`, where that came earlier.
+Nobody may use TF32.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """hcpinn: Taylor-mode jets, chunked over points; ten steps are one compiled program.
 
-With `--runs N`, N runs, each from parameters and at points of its own, are mapped with `vmap`, as `solve_batch`
-trains seeds together.
+With `--runs N`, N runs, each from parameters and at points of its own, are mapped with `vmap`, as
+`solve_batch` trains seeds together.
 """
 
 import jax

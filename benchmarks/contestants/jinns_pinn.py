@@ -1,8 +1,9 @@
 """jinns, a JAX library of PINNs: its `PINN_MLP`, `LossPDENonStatio` and `solve`; ten steps are one program.
 
-Input and output transforms carry the embedding and the exact initial data, so network, loss and points are those of
-everyone. The derivatives are nested `jax.grad`, as in the dynamic losses that come with jinns. `jinns.solve` compiles
-anew at each call, so a block of ten of its iterations is compiled once, from outside.
+Input and output transforms carry the embedding and the exact initial data, so network, loss and points are
+those of everyone. The derivatives are nested `jax.grad`, as in the dynamic losses that come with jinns.
+`jinns.solve` compiles anew at each call, so a block of ten of its iterations is compiled once, from
+outside.
 """
 
 import warnings

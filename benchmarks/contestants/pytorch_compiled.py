@@ -1,13 +1,13 @@
 """PyTorch, compiled: the fastest of several ways that works on the machine, named in the record.
 
 `torch.compile` does not follow a backward pass through a backward pass, so the whole step of nested
-`torch.autograd.grad` (derivatives, loss, gradient, update) is first traced into one graph with `make_fx`, which
-inductor then compiles. On a GPU, ten steps are captured as one `torch.cuda.CUDAGraph`, of the compiled step and of
-the eager one. `--order 4` works alike.
+`torch.autograd.grad` (derivatives, loss, gradient, update) is first traced into one graph with `make_fx`,
+which inductor then compiles. On a GPU, ten steps are captured as one `torch.cuda.CUDAGraph`, of the
+compiled step and of the eager one. `--order 4` works alike.
 
-`torch.func` (`vmap` of `grad` of `grad`, under `torch.compile`) also works, takes longer to compile and is slower;
-nested `torch.func.jvp` is refused by `torch.compile` (PyTorch 2.13). The environment variable `TORCH_WAY` picks one way:
-`inductor`, `func` or `eager` (on a GPU, in a CUDA graph).
+`torch.func` (`vmap` of `grad` of `grad`, under `torch.compile`) also works, takes longer to compile and is
+slower; nested `torch.func.jvp` is refused by `torch.compile` (PyTorch 2.13). The environment variable
+`TORCH_WAY` picks one way: `inductor`, `func` or `eager` (on a GPU, in a CUDA graph).
 """
 
 import itertools
