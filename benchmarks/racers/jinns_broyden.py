@@ -1,9 +1,9 @@
 """jinns: Adam, then its own self-scaled Broyden method, the kind of optimiser its documentation recommends.
 
 Adam: rate 10⁻³, times 0.9 every 2,000 steps, a fifth of the others' Adam steps, since the second stage is
-the stronger one. Input and output transforms carry the embedding and the exact data; fixed Sobol points of
-its own. The error is checked by jinns' validation step every 50 iterations, inside its compiled loop, and
-so counts: it is one forward pass over the grid.
+the stronger one. Input and output transforms carry the embedding and the exact data; the points are those
+of the plain racers. The error is checked by jinns' validation step every 50 iterations, inside its compiled
+loop, and so counts: it is one forward pass over the grid.
 """
 
 import warnings
