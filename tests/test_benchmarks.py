@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -18,7 +19,9 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 @pytest.mark.parametrize(("name", "target"), [("allen-cahn-2", 1e-3), ("kuramoto-sivashinsky", 1e-2)])
 def test_a_classical_solution_of_a_task_agrees_with_the_reference_of_its_problem(name, target, tmp_path):
-    trusted = hc.solve_reference(hc.find_problem(name))
+    problem = hc.find_problem(name)
+    short = dataclasses.replace(problem, horizon=0.2 * problem.horizon)
+    trusted = hc.solve_reference(short, times=11, points=65, tolerance=1e-4)
     file = tmp_path / "reference.npz"
     np.savez(file, times=trusted.times, points=trusted.coordinates[0], values=trusted.values["u"])
     given = {"problem": name, "reference": file, "target": target, "limit": 60, "began": time.time()}
