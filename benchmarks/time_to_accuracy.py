@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -204,6 +205,8 @@ def peer(name: str, given: list[tuple[str, object]], options: argparse.Namespace
             process.kill()
         errors.seek(0)
         said = errors.read()
+    if not curve and process.returncode == -signal.SIGKILL:
+        raise LeftOutError(f"not ready after {options.limit + GRACE:.0f} s")
     if not curve:
         raise LeftOutError(last_word(said))
     target = dict(given)["target"]

@@ -94,11 +94,11 @@ class Race:
         return [2 + 2 * o.modes, *[o.width] * o.depth, 1]
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
-        """Times and places of the residual: a scrambled Sobol sequence, as columns."""
+        """Times and places of the residual, as columns: a Latin hypercube, as hcpinn draws its first points."""
         from scipy.stats import qmc
 
         o, task = self.options, self.task
-        unit = qmc.Sobol(2, seed=o.seed).random(o.points)
+        unit = qmc.LatinHypercube(2, rng=o.seed).random(o.points)
         return unit[:, :1] * task.horizon, task.lower + unit[:, 1:] * (task.upper - task.lower)
 
     def seconds(self) -> float:
