@@ -94,7 +94,7 @@ class Race:
         return [2 + 2 * o.modes, *[o.width] * o.depth, 1]
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
-        """Times and places of the residual, as columns: a Latin hypercube, as hcpinn draws its first points."""
+        """Times and places of the residual, as columns: a Latin hypercube, as hcpinn starts with."""
         from scipy.stats import qmc
 
         o, task = self.options, self.task
