@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?= -q -n 2
+LIMIT ?= 600
 
 venv := .venv
 bin := $(venv)/bin
@@ -22,7 +23,7 @@ install := $(bin)/python -m pip install -qq --no-input --editable
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint format docs serve-docs bench clean
+.PHONY: help setup demo test lint format docs serve-docs bench race clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +60,10 @@ serve-docs: $(docs) ## Serve the documentation, rebuilt as you write
 bench: $(peers) ## Time one training step against other libraries, which go into a .venv of their own
 	@$(peers_venv)/bin/python benchmarks/step_time.py
 	@$(peers_venv)/bin/python benchmarks/memory.py
+
+race: $(peers) ## Time whole solves to a given accuracy against other libraries; LIMIT=600 seconds for each
+	@$(peers_venv)/bin/python benchmarks/time_to_accuracy.py run --limit $(LIMIT) --out out/race/race.json
+	@$(peers_venv)/bin/python benchmarks/time_to_accuracy.py figure out/race/race.json --out out/race/race.png
 
 clean: ## Remove the .venvs, caches and built files; results in out/ stay
 	@rm -rf $(venv) $(peers_venv) site build dist .pytest_cache .ruff_cache

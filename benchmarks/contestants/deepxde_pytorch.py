@@ -1,4 +1,8 @@
-"""DeepXDE on its PyTorch backend, driven through its own `Model`."""
+"""DeepXDE on its PyTorch backend, driven through its own `Model`: eager, one call per step.
+
+Feature and output transforms carry the embedding and the exact initial data, so network, loss and points
+are those of everyone. `Model.train` does the same steps and also tests and prints, which is left out here.
+"""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Plain JAX: nested `jax.grad` of a scalar function, mapped over the points."""
+"""Plain JAX: nested `jax.grad` of a scalar function, mapped over the points; ten steps are one program."""
 
 import jax
 import jax.numpy as jnp

@@ -12,6 +12,7 @@ def make(points, order, precision):
     torch.manual_seed(0)
     torch.set_default_dtype(getattr(torch, precision))
     torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
     device = "cuda" if torch.cuda.is_available() else "cpu"
     sizes = [2 + 2 * MODES, *[WIDTH] * DEPTH, 1]
     layers = []
