@@ -7,6 +7,7 @@ equations) are added up across devices, so each device needs nothing of the othe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -28,7 +29,7 @@ _AXIS = "points"
 class Devices:
     """One device, which computes as if this class were not there, or several that share out points."""
 
-    def __init__(self, several: Sequence[jax.Device] = ()):
+    def __init__(self, several: Sequence[Any] = ()):
         """With fewer than two, the device that JAX uses by default."""
         self.count = max(len(several), 1)
         self._mesh = (
@@ -43,13 +44,21 @@ class Devices:
 
     def everywhere(self, tree: Any) -> Any:
         """Arrays that every device holds whole."""
-        return tree if self._mesh is None else self.compiled(lambda t: t)(tree)
+        return tree if self._mesh is None else self._spread(tree)
+
+    @cached_property
+    def _spread(self) -> Callable[[Any], Any]:
+        return self.compiled(lambda tree: tree)
+
+    def _divide(self, count: int) -> bool:
+        """Whether each device gets as many of so many points as any other."""
+        return count % self.count == 0
 
     def place(self, blocks: Any, axes: Any) -> Any:
         """Blocks with each device holding its share of their points.
 
         `axes` says which arrays have an axis of runs in front, as `stack` does. Points whose number the
-        devices do not divide stay whole on each, which then takes its share of them step by step.
+        devices do not divide stay whole on each, which then looks at its share of them only.
         """
         if self._mesh is None:
             return blocks
@@ -58,8 +67,8 @@ class Devices:
 
         def put(array: Array, run: int | None) -> Array:
             axis = 0 if run is None else 1
-            split = array.shape[axis] % self.count == 0
-            spec = PartitionSpec(*[None] * axis, _AXIS) if split else PartitionSpec()
+            split = PartitionSpec(*[None] * axis, _AXIS)
+            spec = split if self._divide(array.shape[axis]) else PartitionSpec()
             host = np.asarray(array)
             return jax.make_array_from_callback(host.shape, NamedSharding(mesh, spec), lambda at: host[at])
 
@@ -67,36 +76,44 @@ class Devices:
 
     def share_out(
         self,
-        function: Callable[[Any, Block, Array | None], tuple[Any, Any]],
-        shared: Any,
+        function: Callable[..., tuple[Any, Any]],
+        shared: tuple[Any, ...],
         block: Block,
         scale: Array | None = None,
     ) -> tuple[Any, Any]:
-        """Sums over points and values at points, from a `function(shared, block, scale)` that gives both.
+        """Sums over points and values at points, from a `function(*shared, block, scale)` that gives both.
 
         Each device calls it with its own points. Those that only fill up the last device's share
         have a scale of zero.
         """
         if self._mesh is None:
-            return function(shared, block, scale)
+            return function(*shared, block, scale)
         count = block.share.shape[0]
-        total = -(-count // self.count) * self.count
+        size = -(-count // self.count)
+        even = self._divide(count)
 
-        def own(shared: Any, block: Block, scale: Array | None) -> tuple[Any, Any]:
-            sums, values = function(shared, block, scale)
+        def own_part(block: Block, scale: Array | None) -> tuple[Block, Array | None]:
+            filled = None if scale is None else jnp.pad(scale, (0, size * self.count - count))
+            whole = (repeat_last(block, size * self.count), filled)
+            first = size * jax.lax.axis_index(_AXIS)
+            return jax.tree.map(lambda a: jax.lax.dynamic_slice_in_dim(a, first, size), whole)
+
+        def own(shared: tuple[Any, ...], block: Block, scale: Array | None) -> tuple[Any, Any]:
+            mine = (block, scale) if even else own_part(block, scale)
+            sums, values = function(*shared, *mine)
             return jax.lax.psum(sums, _AXIS), values
 
         everywhere, split = PartitionSpec(), PartitionSpec(_AXIS)
+        given = split if even else everywhere
         # Sums are made equal on all devices by hand, which leaves the function free to hold any kernel.
         mapped = jax.shard_map(
             own,
             mesh=self._mesh,
-            in_specs=(everywhere, split, split),
+            in_specs=(everywhere, given, given),
             out_specs=(everywhere, split),
             check_vma=False,
         )
-        filled = None if scale is None else jnp.pad(scale, (0, total - count))
-        sums, values = mapped(shared, repeat_last(block, total), filled)
+        sums, values = mapped(shared, block, scale)
         return sums, jax.tree.map(lambda a: a[:count], values)
 
 

@@ -215,8 +215,8 @@ class Objective:
     ) -> Any:
         """What a function gives at each point of a block, a chunk of points at a time."""
 
-        def own(shared: Any, block: Block, _: None) -> tuple[None, Any]:
-            parts = jax.lax.map(lambda part: function(*shared, part), _in_chunks(block, chunk))
+        def own(theta: Array, parameters: dict[str, Array], block: Block, _: None) -> tuple[None, Any]:
+            parts = jax.lax.map(lambda part: function(theta, parameters, part), _in_chunks(block, chunk))
             return None, jax.tree.map(lambda a: _join(a, block.share.size), parts)
 
         return self.devices.share_out(own, (theta, parameters), block)[1]
@@ -226,24 +226,26 @@ class Objective:
     ) -> tuple[Array, Array, Array]:
         rows = self._rows_of(term)
 
-        def one(shared: Any, part: Block, scale: Array) -> tuple[Array, Array, Array]:
-            found = rows(*shared, part)
+        def one(
+            theta: Array, parameters: dict[str, Array], part: Block, scale: Array
+        ) -> tuple[Array, Array, Array]:
+            found = rows(theta, parameters, part)
             root = jnp.sqrt(scale)[:, None]
             flat = (root * found.values).reshape(-1)
             tall = (root[..., None] * found.jacobian).reshape(-1, theta.size)
             return jnp.sum(flat**2), tall.T @ flat, tall.T @ tall
 
-        def own(shared: Any, block: Block, scale: Array) -> tuple[Any, None]:
+        def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, None]:
             blocks, scales = _in_chunks((block, scale), self.jacobian_chunk(theta.dtype.itemsize))
             scales = _without_filling(scales, block.share.size)
             first = jax.tree.map(lambda a: a[0], (blocks, scales))
             if len(scales) == 1:
-                return one(shared, *first), None
-            shapes = jax.eval_shape(one, shared, *first)
+                return one(theta, parameters, *first), None
+            shapes = jax.eval_shape(one, theta, parameters, *first)
             zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
 
             def add(sums: Any, chunk: Any) -> tuple[Any, None]:
-                return jax.tree.map(jnp.add, sums, one(shared, *chunk)), None
+                return jax.tree.map(jnp.add, sums, one(theta, parameters, *chunk)), None
 
             return jax.lax.scan(add, zero, (blocks, scales))
 
@@ -265,7 +267,6 @@ class Objective:
         self, term: Term, theta: Array, block: Block, scale: Array, parameters: dict[str, Array]
     ) -> tuple[Array, Array, Array]:
         """A term's part of loss and gradient, summed chunk by chunk so that memory stays that of one."""
-
         mismatch = self._mismatch_of(term)
 
         def part(
@@ -276,14 +277,14 @@ class Objective:
 
         both = jax.value_and_grad(part, has_aux=True)
 
-        def own(shared: Any, block: Block, scale: Array) -> tuple[tuple[Array, Array], Array]:
+        def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, Array]:
             count = block.share.size
             if count <= self.chunk or term.name != RESIDUAL:
-                (value, squares), gradient = both(*shared, block, scale)
+                (value, squares), gradient = both(theta, parameters, block, scale)
                 return (value, gradient), squares
 
             def add(sums: tuple[Array, Array], chunk: tuple[Block, Array]) -> tuple[Any, Array]:
-                (value, squares), gradient = both(*shared, *chunk)
+                (value, squares), gradient = both(theta, parameters, *chunk)
                 return (sums[0] + value, sums[1] + gradient), squares
 
             zero = (jnp.zeros((), theta.dtype), jnp.zeros_like(theta))
