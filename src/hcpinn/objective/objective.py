@@ -120,7 +120,7 @@ class Objective:
     def place(self, data: Data, axes: Any) -> Data:
         """The data, as `stack` gives them, with each device holding its share of the points."""
         blocks = self.devices.place(data.blocks, None if axes is None else axes.blocks)
-        return Data(blocks, data.parameters, data.span, data.key)
+        return eqx.tree_at(lambda d: d.blocks, data, blocks)
 
     def measure(self, theta: Array, data: Data, weights: Mapping[str, Array] | None = None) -> Measured:
         """Loss, gradient and mismatches; `weights` are factors of each point's square, by term."""
