@@ -71,5 +71,6 @@ def test_a_wrong_way_to_name_the_others_is_refused(text, command, tmp_path):
 
 
 def test_processes_that_no_scheduler_started_are_told_so(command, tmp_path):
-    code, _, complaint = hcpinn(*command, tmp_path, "--distributed", "auto")
-    assert_refused(code, complaint, "Slurm or Open MPI, or give HOST:PORT,COUNT,NUMBER")
+    process = start(*command, tmp_path, "--distributed", "auto")
+    _, complaint = process.communicate(timeout=300)
+    assert_refused(process.returncode, complaint, "Slurm or Open MPI, or give HOST:PORT,COUNT,NUMBER")

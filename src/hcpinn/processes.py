@@ -31,11 +31,14 @@ def agreed(value: Any) -> Any:
 
 
 def join(text: str) -> None:
-    """Join processes as told by `HOST:PORT,COUNT,NUMBER`, or by the scheduler with `auto`."""
+    """Join processes as told by `HOST:PORT,COUNT,NUMBER`, or by the scheduler with `auto`.
+
+    It has to come before anything that computes, and so before problems are declared or imported.
+    """
     if text == AUTOMATIC:
         try:
             jax.distributed.initialize()
-        except (RuntimeError, ValueError) as error:
+        except ValueError as error:
             raise MethodError(
                 f"No scheduler told this process which others there are ({error}). "
                 "Start it with Slurm or Open MPI, or give HOST:PORT,COUNT,NUMBER."

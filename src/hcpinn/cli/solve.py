@@ -100,14 +100,16 @@ def solve(
 
         hcpinn solve allen-cahn-1 --method paper --distributed node0:1234,2,0
     """
-    from .. import solving
-    from ..catalog import DEFAULT, find_method, find_problem
     from ..processes import is_first, join
-    from ..programs import keep_programs
-    from ..training import Stop
 
     if distributed is not None:
         join(distributed)
+
+    from .. import solving
+    from ..catalog import DEFAULT, find_method, find_problem
+    from ..programs import keep_programs
+    from ..training import Stop
+
     keep_programs()
     problem = find_problem(name).with_parameters(**assignments(set_ or []))
     chosen = _with_budget(find_method(method or DEFAULT, problem), steps, points)
