@@ -9,6 +9,7 @@ import os
 import platform
 from collections.abc import Sequence
 from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def solve_batch(
         plan = TrainingPlan(runs, accuracy=accuracy, devices=_devices(runs, devices))
         checkpoint = _checkpoint(plan, out, checkpoint_every, resume)
         references = plan.references = _references(runs, reference)
-        if not isinstance(progress, Progress):
+        if progress is None or isinstance(progress, bool):
             progress = Progress(visible=progress if is_first() else False)
         outcomes = train(
             plan,
@@ -124,6 +125,8 @@ def solve_batch(
 
 def _devices(runs: Sequence[Run], count: int | None) -> Devices:
     """The devices that share out the points which one step of all runs looks at."""
+    if count is not None and not (isinstance(count, Integral) and count >= 1):
+        raise MethodError(f"devices must be a whole number from 1 on, but is {count!r}.")
     points = sum(run.method.batches.size if run.method.batches else run.method.points for run in runs)
     return find_devices(count, points=points)
 
