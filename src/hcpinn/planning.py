@@ -18,6 +18,7 @@ from .errors import MethodError, unknown_name
 from .jets import closure
 from .objective import (
     DataPenalty,
+    Devices,
     Objective,
     check_penalties,
     chunk_size,
@@ -57,10 +58,19 @@ class TrainingPlan:
     """The plan of runs that train together: they may differ in lift, seed and the problem's parameters."""
 
     def __init__(
-        self, runs: Sequence[Run], *, references: Sequence[Reference | str] = (), accuracy: float = 0.0
+        self,
+        runs: Sequence[Run],
+        *,
+        references: Sequence[Reference | str] = (),
+        accuracy: float = 0.0,
+        devices: Devices = Devices(),
     ):
-        """`references`, where there are any, tell methods that stop early when `accuracy` is reached."""
+        """`references`, where there are any, tell methods that stop early when `accuracy` is reached.
+
+        `devices` share out the points.
+        """
         check_alike(runs)
+        self.devices = devices
         self.references, self.accuracy = list(references), accuracy
         self.runs = list(runs)
         self.method = runs[0].method
@@ -164,7 +174,8 @@ class TrainingPlan:
             objective.data(own, trial, seed=run.seed)
             for own, trial, run in zip(used, trials, self.runs, strict=True)
         ]
-        return Prepared(objective, *stack(each), points=chosen)
+        data, axes = stack(each)
+        return Prepared(objective, objective.place(data, axes), axes, points=chosen)
 
     def trials(self, window: int, factor: float, finished: Sequence[np.ndarray]) -> list[Trial]:
         """Each run's trial function in a time window, which starts where the finished ones end."""
@@ -270,7 +281,9 @@ class TrainingPlan:
                 runs=len(self.runs),
                 platform=jax.default_backend(),
             )
-            self._objectives[key] = Objective(trial, self._template, chunk=chunk, penalties=penalties)
+            self._objectives[key] = Objective(
+                trial, self._template, chunk=chunk, penalties=penalties, devices=self.devices
+            )
         return self._objectives[key]
 
     @property

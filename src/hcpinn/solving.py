@@ -9,6 +9,7 @@ import os
 import platform
 from collections.abc import Sequence
 from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from .catalog import DEFAULT, find_method
 from .errors import FileError, HcpinnError, MethodError, ReferenceError
 from .floor import kink_floor
 from .method import Method, to_dict
+from .objective import Devices, find_devices
 from .planning import TrainingPlan, network_key
 from .precision import double
 from .problem import Problem
+from .processes import is_first
 from .reference import Reference, fingerprint, solve_reference
 from .resolution import wiggles
 from .runs import Run
@@ -47,6 +50,7 @@ def solve(
     max_seconds: float | None = None,
     reference: Reference | bool = True,
     progress: bool | None = None,
+    devices: int | None = None,
 ) -> Solution:
     """Solve a problem and check the outcome.
 
@@ -62,6 +66,8 @@ def solve(
         max_seconds: stop training after this time and keep the best so far.
         reference: a trusted solution to compare with; computed if True, left out if False.
         progress: whether to show a progress bar; by default only in a terminal or notebook.
+        devices: how many devices share out the points; by default all, if each gets 8,192 points
+            or more, else one.
     """
     run = Run(problem, _as_method(method, problem), seed)
     return solve_batch(
@@ -73,6 +79,7 @@ def solve(
         max_seconds=max_seconds,
         reference=reference,
         progress=progress,
+        devices=devices,
     )[0]
 
 
@@ -86,6 +93,7 @@ def solve_batch(
     max_seconds: float | None = None,
     reference: Reference | bool = True,
     progress: Progress | bool | None = None,
+    devices: int | None = None,
 ) -> list[Solution]:
     """Solve runs of one computational shape together: different seeds, lifts or parameters.
 
@@ -97,13 +105,14 @@ def solve_batch(
     if max_seconds is not None and not max_seconds >= 0:
         raise MethodError(f"max_seconds must be zero or more, but is {max_seconds!r}.")
     with double():
-        plan = TrainingPlan(runs, accuracy=accuracy)
+        plan = TrainingPlan(runs, accuracy=accuracy, devices=_devices(runs, devices))
         checkpoint = _checkpoint(plan, out, checkpoint_every, resume)
         references = plan.references = _references(runs, reference)
-        shown = Progress(visible=progress) if progress is None or isinstance(progress, bool) else progress
+        if progress is None or isinstance(progress, bool):
+            progress = Progress(visible=progress if is_first() else False)
         outcomes = train(
             plan,
-            progress=shown,
+            progress=progress,
             checkpoint=checkpoint,
             resume=resume,
             max_seconds=max_seconds,
@@ -112,6 +121,14 @@ def solve_batch(
             _conclude(plan, number, outcome, trusted, accuracy)
             for number, (outcome, trusted) in enumerate(zip(outcomes, references, strict=True))
         ]
+
+
+def _devices(runs: Sequence[Run], count: int | None) -> Devices:
+    """The devices that share out the points which one step of all runs looks at."""
+    if count is not None and not (isinstance(count, Integral) and count >= 1):
+        raise MethodError(f"devices must be a whole number from 1 on, but is {count!r}.")
+    points = sum(run.method.batches.size if run.method.batches else run.method.points for run in runs)
+    return find_devices(count, points=points)
 
 
 def _references(runs: Sequence[Run], choice: Reference | bool) -> list[Reference | str]:
@@ -166,7 +183,7 @@ def _conclude(
             history=outcome.history,
             stop=outcome.stop,
             seconds=outcome.seconds,
-            provenance=provenance(),
+            provenance=provenance(plan.devices.count),
             verdict=verdict,
             reference=reference,
             weights=outcome.weights,
@@ -210,12 +227,16 @@ def _early_comparison(found: Solution, reference: Reference, estimate: float) ->
     return max(relative_errors(short, predicted, close.values)[0].values())
 
 
-def provenance() -> Provenance:
-    """The device and the versions in use now."""
-    device = jax.devices()[0]
+def provenance(devices: int = 1) -> Provenance:
+    """The device and the versions in use now, and how many devices share the work."""
+    device = jax.local_devices()[0]
     name = f"{device.platform}: {device.device_kind}"
     if device.platform == "cpu":
         name = f"cpu: {_processor()}, {os.cpu_count()} cores"
+    if devices > 1:
+        name += f", {devices} devices"
+    if jax.process_count() > 1:
+        name += f" in {jax.process_count()} processes"
     packages = ("jax", "jaxlib", "numpy", "equinox", "optax")
     versions = {
         "hcpinn": __version__,

@@ -55,6 +55,22 @@ def solve(
     ] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Stop training after this time.")] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 30.0,
+    devices: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Devices that share out the points.",
+            show_default="all, if each gets 8,192 points or more, else 1",
+        ),
+    ] = None,
+    distributed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|HOST:PORT,COUNT,NUMBER",
+            help="Train together with the same command in other processes: as Slurm or Open MPI tell, or by "
+            "the address of the first, how many there are, and which of them this is, from 0 on.",
+        ),
+    ] = None,
     animation: Annotated[bool, typer.Option(help="Also write a GIF of the solution in time.")] = False,
     progress: Annotated[
         bool | None,
@@ -81,7 +97,14 @@ def solve(
         hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1 --resume
 
         hcpinn solve allen-cahn-1 --method pbc+ic1+sa
+
+        hcpinn solve allen-cahn-1 --method paper --distributed node0:1234,2,0
     """
+    from ..processes import is_first, join
+
+    if distributed is not None:
+        join(distributed)
+
     from .. import solving
     from ..catalog import DEFAULT, find_method, find_problem
     from ..programs import keep_programs
@@ -102,18 +125,21 @@ def solve(
         checkpoint_every=checkpoint_every,
         max_seconds=max_seconds,
         progress=progress,
+        devices=devices,
     )
-    _write(solution, folder)
-    if animation:
-        solution.animate(folder / "solution.gif")
-    stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
-    if not stopped_early:
-        (folder / solving.CHECKPOINT).unlink(missing_ok=True)
-    _report(solution, folder)
-    if stopped_early:
-        typer.echo(
-            "Go on with the same command and --resume" + (" and more --max-seconds." if max_seconds else ".")
-        )
+    if is_first():
+        _write(solution, folder)
+        if animation:
+            solution.animate(folder / "solution.gif")
+        stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
+        if not stopped_early:
+            (folder / solving.CHECKPOINT).unlink(missing_ok=True)
+        _report(solution, folder)
+        if stopped_early:
+            typer.echo(
+                "Go on with the same command and --resume"
+                + (" and more --max-seconds." if max_seconds else ".")
+            )
     if solution.stop is Stop.INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
     if not solution.verdict.converged:

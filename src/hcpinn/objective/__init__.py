@@ -1,6 +1,7 @@
 """What training makes small."""
 
 from .batches import Batches, take_batch
+from .devices import Devices, find_devices
 from .objective import (
     RESIDUAL,
     Data,
@@ -34,6 +35,7 @@ __all__ = [
     "Causal",
     "Data",
     "DataPenalty",
+    "Devices",
     "InitialPenalty",
     "Linearized",
     "Measured",
@@ -46,6 +48,7 @@ __all__ = [
     "WeightRule",
     "check_penalties",
     "chunk_size",
+    "find_devices",
     "jacobian_chunk",
     "penalty_terms",
     "residual",

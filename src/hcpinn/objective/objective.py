@@ -16,8 +16,9 @@ from jaxtyping import Array, Float, UInt32
 from .. import sampling
 from ..jets import Jet
 from ..trial import Fixed, Trial, quicken
+from .devices import Devices
 from .residual import residual
-from .term import Block, Term, residual_block
+from .term import Block, Term, repeat_last, residual_block
 
 _CACHE_BYTES = {"cpu": 2 << 20, "gpu": 1 << 30}
 """Size of one layer's jet that keeps a chunk of points fast: in cache, or simply in memory."""
@@ -81,14 +82,23 @@ class Objective:
 
     The first term is the equation's residual; the others are penalties. `measure(theta, data)`
     is for a single run, with the network's parameters as one flat vector; `stack` lays the data
-    of several runs together for `jax.vmap`.
+    of several runs together for `jax.vmap`. Several devices share out the points of each term.
     """
 
-    def __init__(self, trial: Trial, template: Any, *, chunk: int, penalties: Sequence[Term] = ()):
+    def __init__(
+        self,
+        trial: Trial,
+        template: Any,
+        *,
+        chunk: int,
+        penalties: Sequence[Term] = (),
+        devices: Devices = Devices(),
+    ):
         """`template` is any set of network parameters; `chunk` is how many points are done at once."""
         self.trial = trial
         self._quick_trial = trial.with_network(quicken(trial.network))
         self.chunk = chunk
+        self.devices = devices
         flat, self.unravel = ravel_pytree(template)
         self.size: int = flat.size
         self.penalties = tuple(penalties)
@@ -107,6 +117,11 @@ class Objective:
         span = jnp.asarray([float(own.problem.start), float(own.problem.duration)])
         words = sampling.generator(seed, "batches").integers(0, 2**32, 2, np.uint32)
         return Data(blocks, parameters, span, jnp.asarray(words))
+
+    def place(self, data: Data, axes: Any) -> Data:
+        """The data, as `stack` gives them, with each device holding its share of the points."""
+        blocks = self.devices.place(data.blocks, None if axes is None else axes.blocks)
+        return eqx.tree_at(lambda d: d.blocks, data, blocks)
 
     def measure(self, theta: Array, data: Data, weights: Mapping[str, Array] | None = None) -> Measured:
         """Loss, gradient and mismatches; `weights` are factors of each point's square, by term."""
@@ -150,15 +165,11 @@ class Objective:
 
     def rows(self, theta: Array, data: Data) -> dict[str, Rows]:
         """Each term's mismatches and their Jacobian, without weights, a chunk of points at a time."""
-        found = {}
-        for name, term in self.terms.items():
-            block, rows = data.blocks[name], self._rows_of(term, data.parameters)
-            chunks = _in_chunks(block, self.jacobian_chunk(theta.dtype.itemsize))
-            parts = jax.lax.map(lambda part, rows=rows: rows(theta, part), chunks)
-            found[name] = jax.tree.map(
-                lambda a, count=block.share.size: a.reshape(-1, *a.shape[2:])[:count], parts
-            )
-        return found
+        chunk = self.jacobian_chunk(theta.dtype.itemsize)
+        return {
+            name: self._at_points(self._rows_of(term), theta, data.blocks[name], data.parameters, chunk)
+            for name, term in self.terms.items()
+        }
 
     def scales(self, data: Data) -> dict[str, Float[Array, " points"]]:
         """The factor of each point's squared mismatch in the loss, by term."""
@@ -166,100 +177,124 @@ class Objective:
 
     def mismatches(self, theta: Array, data: Data) -> dict[str, Float[Array, "points values"]]:
         """What each term should make vanish, without weights."""
-        network, found = self.unravel(theta), {}
-        for name, term in self.terms.items():
-            block = data.blocks[name]
-            parts = jax.lax.map(
-                lambda part, term=term: term.mismatch(self.trial, network, part, data.parameters),
-                _in_chunks(block, self.chunk),
+        return {
+            name: self._at_points(
+                self._mismatch_of(term), theta, data.blocks[name], data.parameters, self.chunk
             )
-            found[name] = parts.reshape(-1, parts.shape[-1])[: block.share.size]
-        return found
+            for name, term in self.terms.items()
+        }
 
     def jacobian_chunk(self, itemsize: int = 8) -> int:
         """How many points' rows of the Jacobian are held at once."""
         return jacobian_chunk(self.size, self.trial.outputs, itemsize)
 
-    def _rows_of(self, term: Term, parameters: dict[str, Array]) -> Callable[[Array, Block], Rows]:
-        """A function of parameters and points that gives a term's rows there."""
+    def _mismatch_of(self, term: Term) -> Callable[[Array, dict[str, Array], Block], Array]:
+        """A function of the network's and the problem's parameters and points: a term's mismatch there."""
+        return lambda theta, parameters, part: term.mismatch(
+            self.trial, self.unravel(theta), part, parameters
+        )
 
-        def mismatch(theta: Array, point: Block) -> Array:
+    def _rows_of(self, term: Term) -> Callable[[Array, dict[str, Array], Block], Rows]:
+        """A function of the network's and the problem's parameters and points: a term's rows there."""
+        mismatch = self._mismatch_of(term)
+
+        def row(theta: Array, parameters: dict[str, Array], point: Block) -> Rows:
             alone = jax.tree.map(lambda a: a[None], point)
-            return term.mismatch(self.trial, self.unravel(theta), alone, parameters)[0]
-
-        def row(theta: Array, point: Block) -> Rows:
-            values, back = jax.vjp(lambda t: mismatch(t, point), theta)
+            values, back = jax.vjp(lambda t: mismatch(t, parameters, alone)[0], theta)
             jacobian = jax.vmap(lambda unit: back(unit)[0])(jnp.eye(values.size, dtype=values.dtype))
             return Rows(values, jacobian)
 
-        return jax.vmap(row, in_axes=(None, 0))
+        return jax.vmap(row, in_axes=(None, None, 0))
+
+    def _at_points(
+        self,
+        function: Callable[[Array, dict[str, Array], Block], Any],
+        theta: Array,
+        block: Block,
+        parameters: dict[str, Array],
+        chunk: int,
+    ) -> Any:
+        """What a function gives at each point of a block, a chunk of points at a time."""
+
+        def own(theta: Array, parameters: dict[str, Array], block: Block, _: None) -> tuple[None, Any]:
+            parts = jax.lax.map(lambda part: function(theta, parameters, part), _in_chunks(block, chunk))
+            return None, jax.tree.map(lambda a: _join(a, block.share.size), parts)
+
+        return self.devices.share_out(own, (theta, parameters), block)[1]
 
     def _normal_equations(
         self, term: Term, theta: Array, block: Block, scale: Array, parameters: dict[str, Array]
     ) -> tuple[Array, Array, Array]:
-        rows = self._rows_of(term, parameters)
+        rows = self._rows_of(term)
 
-        def one(part: Block, scale: Array) -> tuple[Array, Array, Array]:
-            found = rows(theta, part)
+        def one(
+            theta: Array, parameters: dict[str, Array], part: Block, scale: Array
+        ) -> tuple[Array, Array, Array]:
+            found = rows(theta, parameters, part)
             root = jnp.sqrt(scale)[:, None]
             flat = (root * found.values).reshape(-1)
             tall = (root[..., None] * found.jacobian).reshape(-1, theta.size)
             return jnp.sum(flat**2), tall.T @ flat, tall.T @ tall
 
-        count = block.share.size
-        blocks, scales = _in_chunks((block, scale), self.jacobian_chunk(theta.dtype.itemsize))
-        scales = jnp.where(jnp.arange(scales.size).reshape(scales.shape) < count, scales, 0.0)
-        first = jax.tree.map(lambda a: a[0], (blocks, scales))
-        if len(scales) == 1:
-            return one(*first)
-        zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), jax.eval_shape(one, *first))
+        def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, None]:
+            blocks, scales = _in_chunks((block, scale), self.jacobian_chunk(theta.dtype.itemsize))
+            scales = _without_filling(scales, block.share.size)
+            first = jax.tree.map(lambda a: a[0], (blocks, scales))
+            if len(scales) == 1:
+                return one(theta, parameters, *first), None
+            shapes = jax.eval_shape(one, theta, parameters, *first)
+            zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
 
-        def add(sums: Any, chunk: Any) -> tuple[Any, None]:
-            return jax.tree.map(jnp.add, sums, one(*chunk)), None
+            def add(sums: Any, chunk: Any) -> tuple[Any, None]:
+                return jax.tree.map(jnp.add, sums, one(theta, parameters, *chunk)), None
 
-        return jax.lax.scan(add, zero, (blocks, scales))[0]
+            return jax.lax.scan(add, zero, (blocks, scales))
+
+        return self.devices.share_out(own, (theta, parameters), block, scale)[0]
 
     @cached_property
     def residual_squares(self) -> Any:
         """|residual|² at the points of a block, compiled: `residual_squares(theta, block, parameters)`."""
-        term = self.terms[RESIDUAL]
+        mismatch = self._mismatch_of(self.terms[RESIDUAL])
 
-        def squares(theta: Array, block: Block, parameters: dict[str, Array]) -> Array:
-            network = self.unravel(theta)
+        def one(theta: Array, parameters: dict[str, Array], part: Block) -> Array:
+            return jnp.sum(mismatch(theta, parameters, part) ** 2, axis=-1)
 
-            def one(part: Block) -> Array:
-                return jnp.sum(term.mismatch(self.trial, network, part, parameters) ** 2, axis=-1)
-
-            return _join(jax.lax.map(one, _in_chunks(block, self.chunk)), block.share.size)
-
-        return jax.jit(squares)
+        return self.devices.compiled(
+            lambda theta, block, parameters: self._at_points(one, theta, block, parameters, self.chunk)
+        )
 
     def _descend(
         self, term: Term, theta: Array, block: Block, scale: Array, parameters: dict[str, Array]
     ) -> tuple[Array, Array, Array]:
         """A term's part of loss and gradient, summed chunk by chunk so that memory stays that of one."""
 
-        def part(theta: Array, block: Block, scale: Array) -> tuple[Array, Array]:
+        def part(
+            theta: Array, parameters: dict[str, Array], block: Block, scale: Array
+        ) -> tuple[Array, Array]:
             values = term.mismatch(self._quick_trial, self.unravel(theta), block, parameters)
             squares = jnp.sum(values**2, axis=-1)
             return jnp.sum(scale * squares), squares
 
         both = jax.value_and_grad(part, has_aux=True)
-        count = block.share.size
-        if count <= self.chunk or term.name != RESIDUAL:
-            (value, squares), gradient = both(theta, block, scale)
-            return value, gradient, squares
 
-        def add(sums: tuple[Array, Array], chunk: tuple[Block, Array]) -> tuple[tuple[Array, Array], Array]:
-            (value, squares), gradient = both(theta, *chunk)
-            return (sums[0] + value, sums[1] + gradient), squares
+        def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, Array]:
+            count = block.share.size
+            if count <= self.chunk or term.name != RESIDUAL:
+                (value, squares), gradient = both(theta, parameters, block, scale)
+                return (value, gradient), squares
 
-        zero = (jnp.zeros((), theta.dtype), jnp.zeros_like(theta))
-        blocks, scales = _in_chunks((block, scale), self.chunk)
-        # Points that only fill up the last chunk count for nothing.
-        scales = jnp.where(jnp.arange(scales.size).reshape(scales.shape) < count, scales, 0.0)
-        (value, gradient), squares = jax.lax.scan(add, zero, (blocks, scales))
-        return value, gradient, _join(squares, count)
+            def add(sums: tuple[Array, Array], chunk: tuple[Block, Array]) -> tuple[Any, Array]:
+                (value, squares), gradient = both(theta, parameters, *chunk)
+                return (sums[0] + value, sums[1] + gradient), squares
+
+            zero = (jnp.zeros((), theta.dtype), jnp.zeros_like(theta))
+            blocks, scales = _in_chunks((block, scale), self.chunk)
+            sums, squares = jax.lax.scan(add, zero, (blocks, _without_filling(scales, count)))
+            return sums, _join(squares, count)
+
+        (value, gradient), squares = self.devices.share_out(own, (theta, parameters), block, scale)
+        return value, gradient, squares
 
 
 def _residual(trial: Trial, network: Any, block: Block, parameters: Mapping[str, Any]) -> Array:
@@ -271,16 +306,18 @@ def _in_chunks(tree: Any, chunk: int) -> Any:
     count = jax.tree.leaves(tree)[0].shape[0]
     chunks = -(-count // chunk)
     size = -(-count // chunks)
-
-    def split(array: Array) -> Array:
-        filled = jnp.pad(array, ((0, chunks * size - count), *[(0, 0)] * (array.ndim - 1)), mode="edge")
-        return filled.reshape(chunks, size, *array.shape[1:])
-
-    return jax.tree.map(split, tree)
+    filled = repeat_last(tree, chunks * size)
+    return jax.tree.map(lambda a: a.reshape(chunks, size, *a.shape[1:]), filled)
 
 
 def _join(values: Array, count: int) -> Array:
-    return values.reshape(-1)[:count]
+    """The values at points from those in chunks, without the points that only fill up the last chunk."""
+    return values.reshape(-1, *values.shape[2:])[:count]
+
+
+def _without_filling(scales: Float[Array, "chunks points"], count: int) -> Float[Array, "chunks points"]:
+    """The scales of points in chunks: those that only fill up the last chunk count for nothing."""
+    return jnp.where(jnp.arange(scales.size).reshape(scales.shape) < count, scales, 0.0)
 
 
 def jacobian_chunk(size: int, outputs: int, itemsize: int) -> int:

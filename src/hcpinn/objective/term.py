@@ -47,6 +47,16 @@ def make_block(fixed: tuple[Fixed, ...], target: Array | None = None, *, pruned:
     return Block(tuple(without_zeros(f) if pruned else f for f in fixed), target, share)
 
 
+def repeat_last(tree: Any, count: int) -> Any:
+    """Arrays over points made up to `count` of them by repeating the last one."""
+
+    def longer(array: Array) -> Array:
+        more = (0, count - array.shape[0])
+        return jnp.pad(array, (more, *[(0, 0)] * (array.ndim - 1)), mode="edge")
+
+    return jax.tree.map(longer, tree)
+
+
 def residual_block(
     trial: Trial, coordinates: Float[np.ndarray, "points axes"], *, chunk: int, pruned: bool = True
 ) -> Block:

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..processes import agreed, is_first
 from .checkpoint import Checkpoint, Position, restore
 from .phase import Plan, Prepared
 from .program import IDLE, Carry, Program, cast
@@ -109,7 +110,7 @@ class _Training:
         else:
             carry = program.begin(self.theta, self.codes, None if phase.new_points else self.weights, data)
         if saved is not None and self.checkpoint is not None:
-            carry = restore(carry, saved, self.checkpoint.path)
+            carry = program.devices.everywhere(restore(carry, saved, self.checkpoint.path))
         self.progress.stage(phase.label, phase.stage.steps, position.step)
         block = program.block(data, phase.every)
         while position.step < phase.stage.steps and not bool(jnp.all(carry.stop != 0)):
@@ -124,11 +125,8 @@ class _Training:
             count = min(block, left, phase.stage.steps - position.step)
             carry, losses = program.advance(carry, data, position.step, count)
             self._record(carry, np.asarray(losses, np.float64), count)
-            if interrupted.is_set():
-                self.stop = Stop.INTERRUPTED
-            elif self.max_seconds is not None and position.seconds > self.max_seconds:
-                self.stop = Stop.TIME
-            if self.checkpoint is not None and (self.checkpoint.due or self.stop is not None):
+            self.stop = self._reason_to_stop(interrupted)
+            if self.checkpoint is not None and is_first() and (self.checkpoint.due or self.stop is not None):
                 self.checkpoint.save(position, carry)
             if self.stop is not None:
                 break
@@ -138,12 +136,23 @@ class _Training:
         if self.stop is None:
             self._close(number)
 
+    def _reason_to_stop(self, interrupted: threading.Event) -> Stop | None:
+        """Why training should break off now, if it should."""
+        own = None
+        if interrupted.is_set():
+            own = Stop.INTERRUPTED
+        elif self.max_seconds is not None and self.position.seconds > self.max_seconds:
+            own = Stop.TIME
+        code = int(agreed(np.int32(own.code if own else 0)))
+        return Stop.from_code(code) if code else None
+
     def _keep(self, number: int) -> None:
         """Remember the parameters that do best on points apart, over the phases that can be compared."""
         position = self.position
         scores = self.plan.score(number, self.theta, position.finished)
         if scores is None:
             return
+        scores = np.asarray(agreed(scores))
         if position.kept is None or position.scores is None:
             position.kept, position.scores = self.theta, np.full(len(scores), np.inf)
         # A run that has stopped was kept when it did; one that broke down has no score.
@@ -198,7 +207,7 @@ class _Training:
         if number + 1 < len(self.plan.phases):
             final = [s.code for s in Stop if s.failed or s is Stop.ACCURACY]
             self.codes = np.where(np.isin(self.codes, final), self.codes, 0)
-            good = self.plan.satisfied(number, self.theta) & (self.codes == 0)
+            good = np.asarray(agreed(self.plan.satisfied(number, self.theta))) & (self.codes == 0)
             self.codes = np.where(good, Stop.ACCURACY.code, self.codes).astype(np.int32)
             if position.kept is not None and position.scores is not None:
                 position.kept = np.where(good[:, None], self.theta, position.kept)
@@ -236,7 +245,7 @@ class _Training:
         program, prepared, carry = self.last
         found = {}
         for name, factors in program.factors(carry).items():
-            places = np.asarray(prepared.data.blocks[name].fixed[0].coordinates)
+            places = np.asarray(program.devices.everywhere(prepared.data.blocks[name].fixed[0].coordinates))
             own = places if places.ndim == 2 else places[run]
             found[name] = PointWeights(own, np.asarray(factors[run], np.float64))
         return found

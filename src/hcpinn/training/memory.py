@@ -27,7 +27,7 @@ def needed_bytes(stage: Stage, size: int, outputs: int, *, runs: int = 1) -> int
 
 def available_bytes() -> int | None:
     """The memory that is free on the device in use; None where nobody says."""
-    device = jax.devices()[0]
+    device = jax.local_devices()[0]
     if device.platform != "cpu":
         stats = device.memory_stats() or {}
         limit = stats.get("bytes_limit")

@@ -55,14 +55,15 @@ class Program:
         self.covered = [name for name in objective.terms if rule is not None and rule.covers(name)]
         # Where the objective moves, losses of different steps cannot be compared.
         self.moving = stage.tolerant and (rule is not None or batches is not None)
-        self._advance = jax.jit(
+        self.devices = objective.devices
+        self._advance = self.devices.compiled(
             lambda carry, data, first, count: self._map(
                 lambda c, d: self._steps(c, d, first, count), carry, data
             ),
             static_argnums=3,
         )
-        self._begin = jax.jit(lambda start, data: self._map(self._first_carry, start, data))
-        self._renew = jax.jit(jax.vmap(self._renewed))
+        self._begin = self.devices.compiled(lambda start, data: self._map(self._first_carry, start, data))
+        self._renew = self.devices.compiled(jax.vmap(self._renewed))
 
     def block(self, data: Data, every: int) -> int:
         """How many steps to run at once.
@@ -83,7 +84,7 @@ class Program:
         """
         start = (jnp.asarray(theta, self.stage.dtype), jnp.asarray(stop, jnp.int32))
         known = None if weights is None else cast(weights, self.stage.dtype)
-        return self._begin((*start, known), data)
+        return self._begin(self.devices.everywhere((*start, known)), data)
 
     def renew(self, carry: Carry, data: Data, stop: np.ndarray | None = None) -> Carry:
         """The state after the points were replaced; `stop` are new stop codes."""
