@@ -16,6 +16,7 @@ from jax.flatten_util import ravel_pytree
 from . import sampling
 from .errors import MethodError, unknown_name
 from .jets import closure
+from .method import Method
 from .objective import (
     DataPenalty,
     Devices,
@@ -181,8 +182,26 @@ class TrainingPlan:
         """Each run's trial function in a time window, which starts where the finished ones end."""
         key = (window, factor)
         if key not in self._trials:
-            self._trials = {key: [self._trial(n, window, factor, finished) for n in range(len(self.runs))]}
+            found: list[Trial] = []
+            for number in range(len(self.runs)):
+                twin = self._twin(number)
+                found.append(self._trial(number, window, factor, finished) if twin is None else found[twin])
+            self._trials = {key: found}
         return self._trials[key]
+
+    def _twin(self, number: int) -> int | None:
+        """An earlier run with the same trial function, whose checks and compiled programs serve again."""
+        run = self.runs[number]
+        if run.method.windows > 1:  # each run starts its windows where its own networks end
+            return None
+
+        def parts(method: Method) -> tuple[Any, ...]:
+            return method.lift, method.gate, method.embedding, method.network, method.curriculum
+
+        for earlier, other in enumerate(self.runs[:number]):
+            if other.problem is run.problem and parts(other.method) == parts(run.method):
+                return earlier
+        return None
 
     def residual_rms(
         self, run: int, theta: np.ndarray, purpose: str, *, points: np.ndarray | None = None

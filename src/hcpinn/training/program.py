@@ -171,7 +171,9 @@ class Program:
         def go(carry: Carry) -> tuple[Carry, Array]:
             step = self.stage.step(self._target(data, carry.weights, at), carry.theta, carry.state)
             first = jnp.where(jnp.isinf(carry.first_loss), step.loss, carry.first_loss)
-            finite = jnp.isfinite(step.loss) & jnp.all(jnp.isfinite(step.theta))
+            finite = jnp.isfinite(step.loss)
+            if not self.stage.tolerant:  # elsewhere the next loss tells, and this step's start is the result
+                finite = finite & jnp.all(jnp.isfinite(step.theta))
             better = finite if self.moving else step.loss < carry.best_loss
             weights = self._followed(carry.weights, step.squares, data, at)
             stop = self.stage.terminate(step.state)
