@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
-
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
 
 import compile_time
 import growth
 from hcpinn.speed import Ceilings, Row
 from hcpinn.speed.bench import HEADS, ceiling_words, cells
 
+HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGE = HERE.parent / "docs" / "guides" / "speed.md"
 IMAGES = HERE.parent / "docs" / "images"
@@ -71,19 +68,13 @@ def compiling(path: Path, record: dict[str, Any]) -> str:
 
 def source(record: dict[str, Any], about: str) -> str:
     """Where figures come from, and whether the machine was theirs alone."""
-    device = record["device"].partition(": ")[2]
-    text = (
-        f"**{device}**, {about} (commit {record['commit']}, {record['started'][:10]}, `{record['command']}`)."
-    )
+    device, date = record["device"].partition(": ")[2], record["started"][:10]
+    text = f"**{device}**, {about} (commit {record['commit']}, {date}, `{record['command']}`)."
     load = record["load_average"]
+    if load is None or load[0] < 0.5:
+        return text
     return (
-        text
-        if load is None or load[0] < 0.5
-        else text
-        + (
-            f" Other programs ran at the same time (load average {load[0]:g} at the start), so times are longer "
-            "than they need be."
-        )
+        f"{text} Other programs ran meanwhile (load average {load[0]:g} at the start), so times are too long."
     )
 
 
