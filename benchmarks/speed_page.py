@@ -3,7 +3,7 @@
     python benchmarks/speed_page.py
 
 Sections of the page between `<!-- begin NAME -->` and `<!-- end NAME -->` are made anew from all files
-`benchmarks/results/NAME-*.json`, NAME being bench, growth or compile_time.
+`benchmarks/results/NAME-*.json`, NAME being bench, growth, compile_time or chunks.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+import chunks
 import compile_time
 import growth
 from hcpinn.speed import Ceilings, Row
@@ -34,7 +35,7 @@ def main() -> None:
 
 def filled(page: str) -> str:
     """The page with its sections as the files have them."""
-    for name, section in (("bench", bench), ("growth", growing), ("compile_time", compiling)):
+    for name, section in SECTIONS.items():
         text = "\n\n".join(section(path, json.loads(path.read_text("utf-8"))) for path in files(name))
         between = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
         page, count = between.subn(lambda m, text=text: f"{m[1]}\n{text}\n\n{m[2]}", page)
@@ -64,6 +65,14 @@ def growing(path: Path, record: dict[str, Any]) -> str:
 def compiling(path: Path, record: dict[str, Any]) -> str:
     about = "seconds to the first step, in brackets without the reference"
     return "\n".join([source(record, about), "", *compile_time.markdown(record)])
+
+
+def chunking(path: Path, record: dict[str, Any]) -> str:
+    about = "milliseconds per step by the clock / of CPU over all cores, for chunks of so many points"
+    return "\n".join([source(record, about), "", *chunks.markdown(record)])
+
+
+SECTIONS = {"bench": bench, "growth": growing, "compile_time": compiling, "chunks": chunking}
 
 
 def source(record: dict[str, Any], about: str) -> str:
