@@ -60,11 +60,9 @@ def measure(settings: argparse.Namespace) -> None:
                     row = {"problem": problem, "method": method, "state": state}
                     row |= {**in_a_process(problem, method, cache), "load_average": load_average()}
                     rows.append(row)
-                    print(
-                        f"{problem:24s}{method:8s}{state:6s}{row['first_step_s']:7.1f} s, {row['cpu_s']:.1f} s "
-                        f"of CPU; reference {row['reference_s']:.1f} s; {row['programs']} programs",
-                        flush=True,
-                    )
+                    times = f"{row['first_step_s']:7.1f} s, {row['cpu_s']:.1f} s of CPU"
+                    rest = f"reference {row['reference_s']:.1f} s; {row['programs']} programs"
+                    print(f"{problem:24s}{method:8s}{state:6s}{times}; {rest}", flush=True)
             write_bytes(settings.out, (json.dumps(record, indent=1) + "\n").encode())
     print(f"written to {settings.out}")
 

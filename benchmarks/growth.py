@@ -93,9 +93,10 @@ def draw(settings: argparse.Namespace) -> None:
         axis.loglog(values, [1e3 * t for t in times], "o-", color=BLUE, markersize=4, label="measured")
         axis.loglog(values, [1e3 * t for t in floors], "--", color=ORANGE, label="floor of this machine")
         if len(values) > 1:
-            axis.text(
-                0.05, 0.93, f"∝ n^{slope(values, times):.2f}", transform=axis.transAxes, va="top", color=BLUE
-            )
+            power = slope(values, times)
+            fitted = [1e3 * times[-1] * (value / values[-1]) ** power for value in values]
+            axis.loglog(values, fitted, ":", color=GREY, label="fitted power")
+            axis.set_title(f"time ∝ n$^{{{power:.2f}}}$")
         axis.set_xlabel(TITLES.get(what, what))
         if len(values) < 8 and what != "points":
             axis.set_xticks(values, [str(v) for v in values])

@@ -3,26 +3,24 @@
     python benchmarks/speed_page.py
 
 Sections of the page between `<!-- begin NAME -->` and `<!-- end NAME -->` are made anew from all files
-`benchmarks/results/NAME-*.json`, NAME being bench, growth or compile_time.
+`benchmarks/results/NAME-*.json`, NAME being bench, growth, compile_time or chunks.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
+import chunks
 import compile_time
 import growth
 from hcpinn.speed import Ceilings, Row
 from hcpinn.speed.bench import HEADS, ceiling_words, cells
 
+HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGE = HERE.parent / "docs" / "guides" / "speed.md"
 IMAGES = HERE.parent / "docs" / "images"
@@ -37,7 +35,7 @@ def main() -> None:
 
 def filled(page: str) -> str:
     """The page with its sections as the files have them."""
-    for name, section in (("bench", bench), ("growth", growing), ("compile_time", compiling)):
+    for name, section in SECTIONS.items():
         text = "\n\n".join(section(path, json.loads(path.read_text("utf-8"))) for path in files(name))
         between = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
         page, count = between.subn(lambda m, text=text: f"{m[1]}\n{text}\n\n{m[2]}", page)
@@ -69,21 +67,23 @@ def compiling(path: Path, record: dict[str, Any]) -> str:
     return "\n".join([source(record, about), "", *compile_time.markdown(record)])
 
 
+def chunking(path: Path, record: dict[str, Any]) -> str:
+    about = "milliseconds per step by the clock / of CPU over all cores, for chunks of so many points"
+    return "\n".join([source(record, about), "", *chunks.markdown(record)])
+
+
+SECTIONS = {"bench": bench, "growth": growing, "compile_time": compiling, "chunks": chunking}
+
+
 def source(record: dict[str, Any], about: str) -> str:
     """Where figures come from, and whether the machine was theirs alone."""
-    device = record["device"].partition(": ")[2]
-    text = (
-        f"**{device}**, {about} (commit {record['commit']}, {record['started'][:10]}, `{record['command']}`)."
-    )
+    device, date = record["device"].partition(": ")[2], record["started"][:10]
+    text = f"**{device}**, {about} (commit {record['commit']}, {date}, `{record['command']}`)."
     load = record["load_average"]
+    if load is None or load[0] < 0.5:
+        return text
     return (
-        text
-        if load is None or load[0] < 0.5
-        else text
-        + (
-            f" Other programs ran at the same time (load average {load[0]:g} at the start), so times are longer "
-            "than they need be."
-        )
+        f"{text} Other programs ran meanwhile (load average {load[0]:g} at the start), so times are too long."
     )
 
 

@@ -15,7 +15,9 @@ def writer():
         pytest.skip("benchmarks are not part of this copy")
     spec = importlib.util.spec_from_file_location("speed_page", path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(path.parent)
+        spec.loader.exec_module(module)
     return module
 
 

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
@@ -114,13 +115,18 @@ class Waves:
         problem = self.problem
         rng = np.random.default_rng(0)
         ends = [(problem.start, problem.horizon), *problem.domain.bounds]
-        points = jnp.asarray(np.column_stack([a + (b - a) * rng.random(256) for a, b in ends]))
+        places = np.column_stack([a + (b - a) * rng.random(256) for a, b in ends])
         first: Index = (1, *(0 for _ in problem.space))
-        jet = self.jet(points, (*problem.derivatives, first))
-        fields = {index: problem.to_fields(values) for index, values in jet.items()}
-        rates = problem.evaluate_rhs(lambda n, i: fields[i][n], columns(problem, points))
-        gaps = problem.to_components([fields[first][n] - rate for n, rate in enumerate(rates)])
-        return float(jnp.linalg.norm(gaps) / jnp.maximum(jnp.linalg.norm(jet[first]), 1e-300))
+
+        @jax.jit
+        def left(points: Array) -> Array:
+            jet = self.jet(points, (*problem.derivatives, first))
+            fields = {index: problem.to_fields(values) for index, values in jet.items()}
+            rates = problem.evaluate_rhs(lambda n, i: fields[i][n], columns(problem, points))
+            gaps = problem.to_components([fields[first][n] - rate for n, rate in enumerate(rates)])
+            return jnp.linalg.norm(gaps) / jnp.maximum(jnp.linalg.norm(jet[first]), 1e-300)
+
+        return float(left(jnp.asarray(places)))
 
     @property
     def sensible(self) -> bool:
