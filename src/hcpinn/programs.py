@@ -21,13 +21,13 @@ def keep_programs() -> None:
 
     if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
         return
-    jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "programs" / _machine()))
+    jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "programs" / machine()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     compilation_cache.reset_cache()  # it may have been found missing before
 
 
-def _machine() -> str:
+def machine() -> str:
     """A name for this kind of machine: programs for one CPU may not run on another."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

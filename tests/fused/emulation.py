@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hcpinn.fused import launch
-from hcpinn.fused.launch import Plan
+from hcpinn.fused import cuda
+from hcpinn.fused.plan import Plan
 
 HEADER = Path(__file__).with_name("emulator.h")
 
@@ -22,7 +22,7 @@ def emulated(plan: Plan, folder: Path) -> ctypes.CDLL:
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("there is no C++ compiler here")
-    code = launch.source(plan).replace("extern __shared__ uint4 shared[];", "uint4* shared = arena;")
+    code = cuda.source(plan).replace("extern __shared__ uint4 shared[];", "uint4* shared = arena;")
     names = [f"x{s}" for s in range(plan.streams)]
     text = f'#include "{HEADER}"\n{code}\nextern "C" {{\n'
     for kernel, count in (("hcpinn_forward", 6), ("hcpinn_backward", 5)):

@@ -1,6 +1,7 @@
-"""The CUDA kernels, run on the CPU thread by thread, against the plain propagation in float64."""
+"""The fused kernels against the plain propagation in float64: those for a GPU run thread by thread on the CPU."""
 
-from pathlib import Path
+import shutil
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -9,15 +10,21 @@ import pytest
 
 from fused.emulation import call, emulated
 from hcpinn import MLP, fused, jets
-from hcpinn.fused import arithmetic, launch
-from hcpinn.fused.launch import Plan
+from hcpinn.fused import arithmetic, cuda, host, launch
+from hcpinn.fused.plan import Plan
 from hcpinn.precision import double
 from hcpinn.trial import FusedMLP
 from hcpinn.trial.network import ACTIVATIONS
 
 SECOND, FOURTH, PLANE = ((0, 2), (1, 0)), ((0, 4), (1, 0)), ((0, 2, 0), (0, 0, 2), (1, 0, 0))
-EXACT = 3e-6
-"""Relative: float32 through a few layers."""
+VALUE = ((0, 0),)
+EXACT = {"float32": 3e-6, "float64": 1e-13}
+"""Relative, through a few layers."""
+
+STUDY = Plan(jets.tanh(), jets.closure(SECOND), 16_384, 22, 32, 7, 1, "float32", cuda.TILE, 0)
+compiler = pytest.mark.skipif(
+    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="there is no C++ compiler here"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +33,7 @@ def _float64():
         yield
 
 
-def inputs(network, features, outputs, indices, points, seed=0, dtype=jnp.float32):
+def inputs(network, features, outputs, indices, points, seed=0, dtype="float32"):
     """Parameters with biases, and a jet of features."""
     rng = np.random.default_rng(seed)
     start = network.init(jax.random.key(seed), features, outputs)
@@ -48,25 +55,47 @@ def _loss(found, indices):
 
 
 @pytest.fixture
-def on_the_cpu(monkeypatch, tmp_path_factory):
-    """Launches go to emulated kernels, two warps a block."""
+def emulation(monkeypatch, tmp_path_factory):
+    """Launches go to the GPU's kernels, emulated, with two warps a block."""
     libraries = {}
 
-    def launch_emulated(plan, name, shapes, features, others):
+    def launch_emulated(plan, name, shapes, arrays):
         def run(*arrays):
             if plan not in libraries:
                 libraries[plan] = emulated(plan, tmp_path_factory.mktemp("kernels"))
             return tuple(call(libraries[plan], name, [np.asarray(a) for a in arrays], list(shapes)))
 
         results = tuple(jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes)
-        return jax.pure_callback(run, results, *features, *others)
+        return jax.pure_callback(run, results, *arrays)
 
     plan = fused._plan
+
+    def plan_for_a_gpu(*given):
+        own = plan(*given)
+        return replace(own, width=-(-own.width // 16) * 16, tile=16, parts=0)
+
     monkeypatch.setattr(launch, "_launch", launch_emulated)
-    monkeypatch.setattr(fused, "_plan", lambda *given: launch.replace(plan(*given), warps=2))
+    monkeypatch.setattr(fused, "_plan", plan_for_a_gpu)
+    launch.forward.cache_clear()
+    launch.backward.cache_clear()
     yield
     launch.forward.cache_clear()
     launch.backward.cache_clear()
+
+
+def check(indices, width, depth, features, outputs, points, activation, precision):
+    indices = jets.closure(indices)
+    network = MLP(width, depth, activation)
+    parameters, jet = inputs(network, features, outputs, indices, points, dtype=precision)
+    function = ACTIVATIONS[activation]()
+    value, gradient = jax.value_and_grad(
+        lambda p: _loss(fused.propagate(function, p, jet, indices), indices)
+    )(parameters)
+    exact, wanted = jax.value_and_grad(lambda p: plain_loss(network, p, jet, indices))(parameters)
+    assert float(value) == pytest.approx(float(exact), rel=EXACT[precision])
+    for found, right in zip(jax.tree.leaves(gradient), jax.tree.leaves(wanted), strict=True):
+        assert found.shape == right.shape
+        assert np.linalg.norm(found - right) <= EXACT[precision] * max(np.linalg.norm(right), 1e-3)
 
 
 @pytest.mark.parametrize(
@@ -77,46 +106,82 @@ def on_the_cpu(monkeypatch, tmp_path_factory):
         (PLANE, 20, 2, 9, 1, 17, "tanh"),
         (SECOND, 64, 3, 3, 1, 9, "tanh"),
         (((0, 3), (1, 0)), 48, 2, 4, 1, 16, "sin"),
+        (VALUE, 16, 3, 3, 1, 5, "tanh"),
     ],
 )
-def test_values_and_gradients(on_the_cpu, indices, width, depth, features, outputs, points, activation):
-    indices = jets.closure(indices)
-    network = MLP(width, depth, activation)
-    parameters, jet = inputs(network, features, outputs, indices, points)
-    function = ACTIVATIONS[activation]()
-    value, gradient = jax.value_and_grad(
-        lambda p: _loss(fused.propagate(function, p, jet, indices), indices)
-    )(parameters)
-    exact, wanted = jax.value_and_grad(lambda p: plain_loss(network, p, jet, indices))(parameters)
-    assert float(value) == pytest.approx(float(exact), rel=EXACT)
-    for found, right in zip(jax.tree.leaves(gradient), jax.tree.leaves(wanted), strict=True):
-        assert found.shape == right.shape
-        assert np.linalg.norm(found - right) <= EXACT * np.linalg.norm(right)
+def test_values_and_gradients_on_a_gpu(
+    emulation, indices, width, depth, features, outputs, points, activation
+):
+    check(indices, width, depth, features, outputs, points, activation, "float32")
+
+
+@compiler
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("indices", "width", "depth", "features", "outputs", "points", "activation"),
+    [
+        (SECOND, 20, 3, 11, 2, 300, "tanh"),
+        (FOURTH, 32, 2, 5, 1, 129, "tanh"),
+        (PLANE, 30, 2, 40, 1, 17, "sin"),
+        (VALUE, 8, 3, 3, 1, 64, "tanh"),
+    ],
+)
+def test_values_and_gradients_on_a_cpu(
+    indices, width, depth, features, outputs, points, activation, precision
+):
+    check(indices, width, depth, features, outputs, points, activation, precision)
+
+
+@compiler
+def test_tanh_on_a_cpu_is_exact_to_rounding():
+    """Through a network that is one tanh: two layers, the second close to the identity."""
+    x = jnp.asarray(np.r_[np.linspace(-30, 30, 1001), np.geomspace(1e-12, 1, 300)])[:, None]
+    tiny = 1e-8
+    layer = lambda a: {"weight": jnp.asarray(a), "bias": jnp.zeros(np.shape(a)[1])}
+    parameters = [layer(np.eye(1, 4)), layer(tiny * np.eye(4)), layer(np.eye(4, 1) / tiny)]
+    found = fused.propagate(jets.tanh(), parameters, {(0, 0): x}, VALUE)[0, 0]
+    np.testing.assert_allclose(found, jnp.tanh(x), rtol=3e-15)
+
+
+def both_ways(loss, each, own_features):
+    """Losses and gradients of runs mapped over, and one by one."""
+    parameters, many = (jax.tree.map(lambda *a: jnp.stack(a), *part) for part in zip(*each, strict=True))
+    both = jax.value_and_grad(loss)
+    if own_features:
+        return jax.vmap(both)(parameters, many), [both(p, jet) for p, jet in each]
+    common = each[0][1]
+    return jax.vmap(lambda p: both(p, common))(parameters), [both(p, common) for p, _ in each]
 
 
 @pytest.mark.parametrize("own_features", [False, True])
-def test_runs_together_equal_runs_alone(on_the_cpu, own_features):
+@pytest.mark.parametrize("place", ["gpu", pytest.param("cpu", marks=compiler)])
+def test_runs_together_equal_runs_alone(request, place, own_features):
+    if place == "gpu":
+        request.getfixturevalue("emulation")
     indices = jets.closure(SECOND)
     network, function = MLP(16, 2), jets.tanh()
     each = [inputs(network, 6, 1, indices, 20, seed) for seed in range(3)]
-    parameters, many = (jax.tree.map(lambda *a: jnp.stack(a), *part) for part in zip(*each, strict=True))
 
     def loss(p, jet):
         return _loss(fused.propagate(function, p, jet, indices), indices)
 
-    both = jax.value_and_grad(loss)
-    if own_features:
-        together = jax.vmap(both)(parameters, many)
-        alone = [both(p, jet) for p, jet in each]
-    else:
-        together = jax.vmap(lambda p: both(p, each[0][1]))(parameters)
-        alone = [both(p, each[0][1]) for p, _ in each]
+    together, alone = both_ways(loss, each, own_features)
     for number, one in enumerate(alone):
-        same = jax.tree.map(lambda a, b, n=number: np.array_equal(a[n], b), together, one)
-        assert all(jax.tree.leaves(same))
+        for many, single in zip(jax.tree.leaves(together), jax.tree.leaves(one), strict=True):
+            np.testing.assert_allclose(many[number], single, rtol=1e-6, atol=1e-7)
 
 
-def test_absent_derivatives_are_zeros(on_the_cpu):
+@compiler
+def test_same_input_same_bits_on_a_cpu():
+    indices = jets.closure(SECOND)
+    network = MLP(16, 2)
+    parameters, jet = inputs(network, 6, 1, indices, 1000)
+    run = jax.jit(jax.grad(lambda p: _loss(fused.propagate(jets.tanh(), p, jet, indices), indices)))
+    first, again = run(parameters), run(parameters)
+    assert all(jax.tree.leaves(jax.tree.map(np.array_equal, first, again)))
+
+
+def test_absent_derivatives_are_zeros(emulation):
     indices = jets.closure(SECOND)
     network = MLP(16, 2)
     parameters, jet = inputs(network, 4, 1, indices, 12)
@@ -148,21 +213,19 @@ def test_arithmetic_is_that_of_jets():
 
 def test_what_the_kernels_do_not_know_is_named():
     with pytest.raises(NotImplementedError, match="erf"):
-        arithmetic.functions(ACTIVATIONS["gelu"](), jets.closure(SECOND))
+        arithmetic.functions(ACTIVATIONS["gelu"](), jets.closure(SECOND), number="float", kind="static")
 
 
 def test_shared_memory_fits():
     """Two blocks a multiprocessor for the study's networks; wide ones keep one layer's weights at a time."""
-    study = Plan(jets.tanh(), jets.closure(SECOND), 16_384, 22, 32, 7, 1)
-    assert study.resident
-    assert max(study.shared_bytes) <= 113 << 10
-    wide = launch.replace(study, width=64)
-    assert not wide.resident
-    assert max(wide.shared_bytes) <= 113 << 10
+    assert cuda.resident(STUDY)
+    assert max(cuda.shared_bytes(STUDY)) <= 113 << 10
+    wide = replace(STUDY, width=64)
+    assert not cuda.resident(wide)
+    assert max(cuda.shared_bytes(wide)) <= 113 << 10
 
 
-@pytest.mark.skipif(launch.capability() >= 80, reason="this machine has a GPU for them")
-def test_without_a_gpu_the_plain_way_is_taken():
+def test_few_points_go_the_plain_way_on_a_cpu():
     indices = jets.closure(SECOND)
     network = MLP(16, 2)
     parameters, jet = inputs(network, 4, 1, indices, 600)
@@ -172,31 +235,32 @@ def test_without_a_gpu_the_plain_way_is_taken():
     assert all(np.array_equal(found[i], right[i]) for i in indices)
 
 
+@compiler
 def test_they_can_be_turned_off(monkeypatch):
-    monkeypatch.setattr(launch, "capability", lambda: 90)
-    monkeypatch.setattr(launch, "compiles", lambda plan: True)
     indices = jets.closure(SECOND)
-    parameters, jet = inputs(MLP(16, 2), 4, 1, indices, 600)
+    parameters, jet = inputs(MLP(16, 2), 4, 1, indices, 2000)
     assert fused.suits(jets.tanh(), parameters, jet, indices)
-    for reason, given in {
-        "few points": (parameters, {i: a[:100] for i, a in jet.items()}),
-        "float64": jax.tree.map(lambda a: a.astype(jnp.float64), (parameters, jet)),
-    }.items():
-        assert not fused.suits(jets.tanh(), *given, indices), reason
+    assert fused.chunk(512) > 512
+    mixed = (parameters, jax.tree.map(lambda a: a.astype(jnp.float64), jet))
+    assert not fused.suits(jets.tanh(), *mixed, indices)
     monkeypatch.setenv(fused.SWITCH, "off")
     assert not fused.suits(jets.tanh(), parameters, jet, indices)
+    assert fused.chunk(512) == 512
 
 
-def test_a_missing_compiler_is_said_once_and_not_fatal(monkeypatch):
-    def missing(*_):
-        raise launch.nvrtc.CompilerError("libnvrtc is not installed")
-
-    monkeypatch.setattr(launch, "_packed", missing)
-    plan = Plan(jets.tanh(), jets.closure(SECOND), 600, 4, 16, 2, 1)
-    with pytest.warns(UserWarning, match="without fused GPU kernels: libnvrtc"):
-        assert not launch.compiles(plan)
-    launch.compiles.cache_clear()
-
-
-def test_source_is_shipped():
-    assert (Path(launch.__file__).with_name("kernels.cu")).is_file()
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("false", "refuses them"), ("a-compiler-that-is-not-there", "there is no C\\+\\+ compiler")],
+)
+def test_without_a_working_compiler_training_goes_on(monkeypatch, name, said):
+    """Why is said in a warning, and the plain way is taken."""
+    found = "/bin/false" if name == "false" else None
+    monkeypatch.setattr(host.shutil, "which", lambda _: found)
+    for kept in (host._compiler, host._registered, fused._prepared):
+        kept.cache_clear()
+    indices = jets.closure(SECOND)
+    parameters, jet = inputs(MLP(16, 2), 5, 1, indices, 1500)
+    with pytest.warns(UserWarning, match=f"without fused kernels: .*{said}"):
+        assert not fused.suits(jets.tanh(), parameters, jet, indices)
+    for kept in (host._compiler, host._registered, fused._prepared):
+        kept.cache_clear()

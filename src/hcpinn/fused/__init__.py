@@ -1,21 +1,22 @@
-"""The jet of a multilayer perceptron in one GPU kernel forward and one backward.
+"""The jet of a multilayer perceptron in one kernel forward and one backward.
 
 Layer by layer, XLA writes every layer's jet to memory and reads it again, several times each way. Here
-a warp takes eight points with all their derivatives through all layers in registers; see `kernels.cu`.
-It keeps, for the way back, what the activations were computed from. The backward kernel works through
-that once and leaves the gradient of each tile of points; they are added up in a fixed order, so that the
-same input always gives the same bits.
+a few points with all their derivatives go through all layers at once: on a GPU in the registers of a
+warp (`kernels.cu`), on a CPU in a core's cache (`host.cpp`). What the activations were computed from is
+kept for the way back. The backward kernel works through that once and leaves the gradient of each part of
+the points; they are added up in a fixed order, so that the same input always gives the same bits.
 
-The kernels are CUDA, compiled for the shape at hand by NVIDIA's run-time compiler and launched by XLA
-like any other operation. Where that is not possible, or the shape does not suit, `propagate` is not to
-be used and `MLP.propagate` does the same.
+The kernels are compiled for the shape at hand: on a GPU by NVIDIA's run-time compiler, which comes with
+JAX, on a CPU by the system's C++ compiler if there is one. XLA launches them like any other operation.
+Where `suits` says no, `MLP.propagate` does the same.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -24,19 +25,17 @@ from jaxtyping import Array
 
 from ..jets import Activation, Jet
 from ..problem import Index
-from . import launch
-from .launch import Plan
+from . import cuda, host, launch
+from .nvrtc import CompilerError
+from .plan import Plan
 
 SWITCH = "HCPINN_FUSED"
 """The environment variable that turns the kernels off."""
 
-_WIDEST = 64
-_MOST_FEATURES = 128
-_MOST_NUMBERS = 256
-"""Streams times width: beyond, a thread's registers do not hold them."""
-_FEWEST_POINTS = 512
-_MOST_SHARED = 160 << 10
-_SIZES = 16
+WIDEST = 64
+"""Neurons in a layer that the kernels are made for."""
+
+_SIZES = {"cpu": 4, "gpu": 16}
 """Widths are filled up to a multiple of this."""
 
 
@@ -68,29 +67,60 @@ def suits(
     activation: Activation, parameters: Sequence[dict[str, Array]], features: Jet, indices: Sequence[Index]
 ) -> bool:
     """Whether the kernels can do it here."""
-    if os.environ.get(SWITCH, "").lower() in ("0", "off", "no", "false") or launch.capability() < 80:
-        return False
-    if any(a.dtype != jnp.float32 for a in (*features.values(), parameters[0]["weight"])):
+    backend = jax.default_backend()
+    arrays = (*features.values(), parameters[0]["weight"])
+    if _off() or backend not in _SIZES or len({a.dtype for a in arrays}) > 1 or len(parameters) < 3:
         return False
     plan = _plan(activation, parameters, features, indices)
-    return (
-        plan.points >= _FEWEST_POINTS
-        and plan.features <= _MOST_FEATURES
-        and plan.depth >= 2
-        and plan.width <= _WIDEST
-        and plan.width * plan.streams <= _MOST_NUMBERS
-        and max(plan.shared_bytes) <= _MOST_SHARED
-        and launch.compiles(plan)
-    )
+    return (host.suits(plan) if backend == "cpu" else cuda.suits(plan)) and _prepared(plan, backend)
+
+
+def chunk(plain: int) -> int:
+    """How many points to take forward and back at once, given how many it would be without these kernels."""
+    if jax.default_backend() != "cpu" or _off() or not host.possible():
+        return plain
+    return max(plain, host.CHUNK)
+
+
+def _off() -> bool:
+    return os.environ.get(SWITCH, "").lower() in ("0", "off", "no", "false")
+
+
+@cache
+def _prepared(plan: Plan, backend: str) -> bool:
+    """Whether the kernels could be compiled; if not, it is said why."""
+    try:
+        if backend == "cpu":
+            host.prepare(plan)
+        else:
+            cuda.prepare(plan)
+    except (CompilerError, host.CompilerError, OSError, ImportError, AttributeError, TypeError) as error:
+        warnings.warn(f"Training goes without fused kernels: {error}", stacklevel=2)
+        return False
+    return True
 
 
 def _plan(
     activation: Activation, parameters: Sequence[dict[str, Array]], features: Jet, indices: Sequence[Index]
 ) -> Plan:
-    points, inputs = features[indices[0]].shape
+    value = features[indices[0]]
+    points, inputs = value.shape
     width, outputs = parameters[-1]["weight"].shape
-    filled = -(-width // _SIZES) * _SIZES
-    return Plan(activation, tuple(indices), points, inputs, filled, len(parameters) - 1, outputs)
+    backend, precision = jax.default_backend(), value.dtype.name
+    unit = _SIZES.get(backend, 1)
+    on_the_cpu = backend == "cpu"
+    return Plan(
+        activation,
+        tuple(indices),
+        points,
+        inputs,
+        width=-(-width // unit) * unit,
+        depth=len(parameters) - 1,
+        outputs=outputs,
+        precision=precision,
+        tile=host.TILES.get(precision, 1) if on_the_cpu else cuda.TILE,
+        parts=host.threads() if on_the_cpu else 0,
+    )
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))

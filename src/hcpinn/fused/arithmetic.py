@@ -1,4 +1,4 @@
-"""The arithmetic of one neuron at one point, written as CUDA functions.
+"""The arithmetic of one neuron at one point, written as CUDA or C++.
 
 The formulas are those of `jets`: they are traced by JAX, so there is no second copy of them, and printed
 one operation a line. The compiler merges what repeats.
@@ -28,33 +28,34 @@ _INLINED = {"jit": "jaxpr", "pjit": "jaxpr", "custom_jvp_call": "call_jaxpr"}
 _SAME = ("convert_element_type", "copy", "stop_gradient")
 
 
-def functions(activation: Activation, indices: Sequence[Index]) -> str:
-    """CUDA source of `begin(z)`, `outer(own, jet)` and `pull(own, wanted, inner)`.
+def functions(activation: Activation, indices: Sequence[Index], *, number: str, kind: str) -> str:
+    """Source of `begin(z)`, `outer(own, jet)` and `pull(own, wanted, inner)`, in a type of numbers.
 
     `own` is what is kept of a neuron: its value, or z where the slopes need it, and the derivatives of z.
+    `kind` is what stands before a function.
     """
     count, known = len(indices), tuple(indices)
     begin = activation.value if activation.from_value else lambda z: z
-    array, given = f"float (&{{}})[{count}]", [f"own[{s}]" for s in range(count)]
-    own, jet, wanted, inner = (array.format(name) for name in ("own", "jet", "wanted", "inner"))
+    names = ("own", "jet", "wanted", "inner")
+    own, jet, wanted, inner = (f"{number} (&{name})[{count}]" for name in names)
+    given = [f"own[{s}]" for s in range(count)]
     cotangents = [f"wanted[{s}]" for s in range(count)]
-    return "\n".join(
-        [
-            _function("float begin(float z)", begin, ["z"], "return {};"),
-            _function(
-                f"void outer(const {own}, {jet})",
-                lambda *own: outer(activation, known, own),
-                given,
-                "jet[{i}] = {};",
-            ),
-            _function(
-                f"void pull(const {own}, const {wanted}, {inner})",
-                lambda *both: pull(activation, known, both[:count], both[count:]),
-                given + cotangents,
-                "inner[{i}] = {};",
-            ),
-        ]
+    parts = (
+        (f"{number} begin({number} z)", begin, ["z"], "return {};"),
+        (
+            f"void outer(const {own}, {jet})",
+            lambda *own: outer(activation, known, own),
+            given,
+            "jet[{i}] = {};",
+        ),
+        (
+            f"void pull(const {own}, const {wanted}, {inner})",
+            lambda *both: pull(activation, known, both[:count], both[count:]),
+            given + cotangents,
+            "inner[{i}] = {};",
+        ),
     )
+    return "\n".join(f"{kind} {_function(number, *part)}" for part in parts)
 
 
 def outer(activation: Activation, indices: tuple[Index, ...], own: Streams) -> Streams:
@@ -75,18 +76,18 @@ def pull(activation: Activation, indices: tuple[Index, ...], own: Streams, wante
     return (found[0] * slope, *found[1:])
 
 
-def _function(head: str, function: Callable[..., Any], names: list[str], store: str) -> str:
-    """A CUDA function; `names` are those of its numbers, `store` says what happens to each result."""
+def _function(number: str, head: str, function: Callable[..., Any], names: list[str], store: str) -> str:
+    """A function; `names` are those of its numbers, `store` says what happens to each result."""
     traced = jax.make_jaxpr(function)(*[jnp.float32(0.5)] * len(names))
     lines: list[str] = []
-    results = _statements(traced, names, lines, [0])
+    results = _statements(traced, names, lines, number)
     for i, result in enumerate(results):
         lines.append(store.replace("{i}", str(i)).replace("{}", result))
     body = "\n".join(f"  {line}" for line in lines)
-    return f"__device__ __forceinline__ {head} {{\n{body}\n}}\n"
+    return f"{head} {{\n{body}\n}}\n"
 
 
-def _statements(closed: ClosedJaxpr, names: Sequence[str], lines: list[str], counter: list[int]) -> list[str]:
+def _statements(closed: ClosedJaxpr, names: Sequence[str], lines: list[str], number: str) -> list[str]:
     """Appends the statements of a traced function; returns what its results are called."""
     known: dict[Any, str] = dict(zip(closed.jaxpr.invars, names, strict=True))
     known.update(
@@ -103,15 +104,14 @@ def _statements(closed: ClosedJaxpr, names: Sequence[str], lines: list[str], cou
         given, kind = [name(atom) for atom in equation.invars], equation.primitive.name
         if kind in _INLINED:
             inside = equation.params[_INLINED[kind]]
-            found = _statements(inside, given, lines, counter)
+            found = _statements(inside, given, lines, number)
             known.update(zip(equation.outvars, found, strict=True))
             continue
         if kind in _SAME:
             known[equation.outvars[0]] = given[0]
             continue
-        counter[0] += 1
-        variable = f"v{counter[0]}"
-        lines.append(f"const float {variable} = {_expression(equation, kind, given)};")
+        variable = f"v{len(lines)}"
+        lines.append(f"const {number} {variable} = {_expression(equation, kind, given)};")
         known[equation.outvars[0]] = variable
     return [name(atom) for atom in closed.jaxpr.outvars]
 

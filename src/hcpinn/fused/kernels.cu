@@ -10,10 +10,9 @@
 // the four products are added up.
 //
 // Set beforehand: S streams, W neurons, F features, D hidden layers, C outputs, POINTS, PADDED (a multiple
-// of the tile), WARPS, OWN_FEATURES (whether each run has its own), and the functions begin(z),
+// of TILE), WARPS, OWN_FEATURES (whether each run has its own), and the functions begin(z),
 // outer(own, jet), pull(own, wanted, inner), one neuron of one point at a time.
 
-#define TILE (8 * WARPS)
 #define THREADS (32 * WARPS)
 #define NT (W / 8)             // tiles of 8 neurons
 #define MT (W / 16)            // tiles of 16 neurons

@@ -13,9 +13,9 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, UInt32
 
-from .. import sampling
+from .. import fused, sampling
 from ..jets import Jet
-from ..trial import Fixed, Trial, quicken
+from ..trial import Fixed, FusedMLP, Trial, quicken
 from .devices import Devices
 from .residual import residual
 from .term import Block, Term, repeat_last, residual_block
@@ -98,6 +98,8 @@ class Objective:
         self.trial = trial
         self._quick_trial = trial.with_network(quicken(trial.network))
         self.chunk = chunk
+        quick = isinstance(self._quick_trial.network, FusedMLP)
+        self._quick_chunk = fused.chunk(chunk) if quick else chunk
         self.devices = devices
         flat, self.unravel = ravel_pytree(template)
         self.size: int = flat.size
@@ -280,7 +282,7 @@ class Objective:
 
         def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, Array]:
             count = block.share.size
-            if count <= self.chunk or term.name != RESIDUAL:
+            if count <= self._quick_chunk or term.name != RESIDUAL:
                 (value, squares), gradient = both(theta, parameters, block, scale)
                 return (value, gradient), squares
 
@@ -289,7 +291,7 @@ class Objective:
                 return (sums[0] + value, sums[1] + gradient), squares
 
             zero = (jnp.zeros((), theta.dtype), jnp.zeros_like(theta))
-            blocks, scales = _in_chunks((block, scale), self.chunk)
+            blocks, scales = _in_chunks((block, scale), self._quick_chunk)
             sums, squares = jax.lax.scan(add, zero, (blocks, _without_filling(scales, count)))
             return sums, _join(squares, count)
 

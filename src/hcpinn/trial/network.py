@@ -106,7 +106,7 @@ class FusedMLP(JetNetwork):
 
 def quicken(network: Network) -> Network:
     """The same network for training alone: with fused kernels, where they fit."""
-    if isinstance(network, MLP) and network.activation in _FUSED:
+    if isinstance(network, MLP) and network.activation in _FUSED and network.width <= fused.WIDEST:
         return FusedMLP(network)
     return network
 

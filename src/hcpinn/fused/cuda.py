@@ -1,0 +1,127 @@
+"""Kernels for NVIDIA GPUs: CUDA, compiled at run time, and launched by XLA like any other operation."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from . import arithmetic, nvrtc
+from .plan import Plan
+
+WARPS = 8
+"""Per block of threads; each has eight points at a time."""
+
+TILE = 8 * WARPS
+
+_SHARED_BYTES = 227 << 10
+"""Shared memory of one multiprocessor of an H200; where it is less, fewer blocks run at once."""
+
+_MOST_SHARED = 160 << 10
+
+_MOST_NUMBERS, _TWO_BLOCKS = 256, 192
+"""Streams times width up to which registers hold them, and those of two blocks a multiprocessor."""
+
+_MOST_FEATURES = 128
+
+_LAUNCHER = "triton_kernel_call_ffi"
+"""JAX's launcher of ready-made GPU kernels."""
+
+
+@cache
+def capability() -> int:
+    """The compute capability of the default device, 90 for 9.0; 0 without an NVIDIA GPU."""
+    try:
+        device = jax.devices()[0]
+        if device.platform != "gpu" or "NVIDIA" not in device.device_kind.upper():
+            return 0
+        return round(10 * float(device.compute_capability))
+    except (RuntimeError, AttributeError, ValueError):
+        return 0
+
+
+def suits(plan: Plan) -> bool:
+    """Whether the kernels can do it."""
+    return (
+        capability() >= 80
+        and plan.precision == "float32"
+        and plan.features <= _MOST_FEATURES
+        and plan.width * plan.streams <= _MOST_NUMBERS
+        and max(shared_bytes(plan)) <= _MOST_SHARED
+    )
+
+
+def prepare(plan: Plan) -> None:
+    """Compile, or raise an error that says why not."""
+    _packed(plan, "hcpinn_forward", 1)
+
+
+def target(plan: Plan, name: str, arrays: int) -> tuple[str, dict[str, Any]]:
+    """What XLA calls, with its attributes."""
+    return _LAUNCHER, {"name": name, "opaque": _packed(plan, name, arrays)}
+
+
+def resident(plan: Plan) -> bool:
+    """Whether the weights of all layers stay on the chip, or those of one at a time."""
+    return max(_shared_bytes(plan, plan.depth - 1)) <= _SHARED_BYTES // 2
+
+
+def shared_bytes(plan: Plan) -> tuple[int, int]:
+    """Dynamic shared memory of the forward and of the backward kernel."""
+    return _shared_bytes(plan, plan.depth - 1 if resident(plan) else 1)
+
+
+def _shared_bytes(plan: Plan, layers: int) -> tuple[int, int]:
+    hidden, first = 8 * layers * plan.width**2, 8 * -(-plan.features // 8) * 8 * plan.width
+    ahead = max(hidden, first) if layers == 1 else hidden + first
+    stage = plan.streams * 8 * (plan.width + 4)
+    total = min(plan.width // 16, 2) * 16 * plan.width
+    return ahead, hidden + 4 * (plan.tile // 8) * max(stage, total)
+
+
+def source(plan: Plan) -> str:
+    """The CUDA source for a plan."""
+    names = [f"x{s}" for s in range(plan.streams)]
+    constants = {
+        **plan.constants(),
+        "POINTS": plan.points,
+        "PADDED": plan.padded,
+        "WARPS": plan.tile // 8,
+        "BLOCKS": 2 if plan.streams * plan.width <= _TWO_BLOCKS else 1,
+        "RESIDENT": int(resident(plan)),
+        "OWN_FEATURES": int(plan.own_features),
+        "FEATURE_PARAMETERS": ", ".join(f"const float* __restrict__ {name}" for name in names),
+        "FEATURE_NAMES": ", ".join(names),
+    }
+    heads = "\n".join(f"#define {name} {value}" for name, value in constants.items())
+    functions = arithmetic.functions(
+        plan.activation, plan.indices, number="float", kind="__device__ __forceinline__"
+    )
+    body = Path(__file__).with_name("kernels.cu").read_text(encoding="utf-8")
+    return "\n".join([heads, functions, body])
+
+
+@cache
+def _packed(plan: Plan, name: str, arrays: int) -> bytes:
+    """A kernel and how it is launched, as the launcher reads it."""
+    from jaxlib import gpu_triton
+
+    shared = shared_bytes(plan)[0 if name == "hcpinn_forward" else 1]
+    kernel = gpu_triton.TritonKernel(name, plan.tile // 8, 1, shared, _assembly(plan), "", capability())
+    call = gpu_triton.TritonKernelCall(
+        kernel, plan.tiles, max(plan.runs, 1), 1, [gpu_triton.create_array_parameter(0, 16)] * arrays
+    )
+    return zlib.compress(call.to_proto(name, b""))
+
+
+def _assembly(plan: Plan) -> str:
+    return _compiled(source(replace(plan, runs=0)))
+
+
+@cache
+def _compiled(text: str) -> str:
+    return nvrtc.compile_source(text, capability())

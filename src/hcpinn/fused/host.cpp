@@ -1,0 +1,351 @@
+// The jet of a network at points, on a CPU: the lanes of a vector are points, and a few vectors at a time go
+// through all layers, so that what belongs to them stays in the cache.
+//
+// Set beforehand: real, DOUBLE (whether it is double), TILE (points at a time), S streams, W neurons (a
+// multiple of 4), F features, D hidden layers, C outputs. The functions begin(z), outer(own, jet) and
+// pull(own, wanted, inner), for vectors, stand where ARITHMETIC does.
+
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "xla/ffi/api/ffi.h"
+
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#define KEEP(x) asm("" : "+v"(x))  // in a register, not read again from memory by every product
+#elif defined(__AVX__)
+#define VECTOR_BYTES 32
+#define KEEP(x) asm("" : "+x"(x))
+#else
+#define VECTOR_BYTES 16
+#define KEEP(x)
+#endif
+#if defined(__AVX512F__) || defined(__aarch64__)
+#define REGISTERS 32
+#else
+#define REGISTERS 16
+#endif
+
+typedef real V __attribute__((vector_size(VECTOR_BYTES)));
+constexpr int LANES = VECTOR_BYTES / sizeof(real);
+constexpr int GROUP = TILE / LANES;  // vectors whose weight gradients are added up at once
+
+// Sums that are kept in registers: neurons at once in products, rows and columns at once in gradients.
+constexpr int NB = 4 * S + S + 1 <= REGISTERS ? 4 : 2 * S + S + 1 <= REGISTERS ? 2 : 1;
+constexpr int KB = REGISTERS == 32 ? 4 : 2;
+
+constexpr int AT_HIDDEN = F * W, AT_BIAS = AT_HIDDEN + (D - 1) * W * W, AT_LAST = AT_BIAS + D * W;
+constexpr int TOTAL = AT_LAST + C * W;
+
+static inline V choose(decltype(V{} < V{}) condition, V yes, V no) { return condition ? yes : no; }
+static inline V all(real x) { return V{} + x; }
+
+// tanh, exact to a few units in the last place.
+#if !DOUBLE
+static inline V tanhf(V x) {  // an odd over an even polynomial; beyond the bound it is one
+  const V bound = all(7.90531110763549805f);
+  x = choose(x > bound, bound, choose(x < -bound, -bound, x));
+  const V q = x * x;
+  const float up[] = {-2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
+                      1.48572235717979e-05f,  6.37261928875436e-04f, 4.89352455891786e-03f};
+  const float low[] = {1.19825839466702e-06f, 1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f};
+  V above = all(up[0]), below = all(low[0]);
+  for (int i = 1; i < 7; ++i) above = above * q + up[i];
+  for (int i = 1; i < 4; ++i) below = below * q + low[i];
+  return x * above / below;
+}
+#else
+static inline V tanhf(V x) {  // near zero a rational function, else by the exponential
+  typedef int64_t I __attribute__((vector_size(VECTOR_BYTES)));
+  const V size = choose(x < 0, -x, x), q = x * x;
+  const V above = (q * -9.64399179425052238628e-1 - 9.92877231001918586564e1) * q - 1.61468768441708447952e3;
+  const V below = ((q + 1.12811678491632931402e2) * q + 2.23548839060100448583e3) * q + 4.84406305325125486048e3;
+  const V inside = x + x * q * above / below;
+  const V twice = choose(size > 20, all(40), size + size);
+  const V shift = all(6755399441055744.0);  // adding it rounds to a whole number
+  const V whole = (twice * 1.4426950408889634074 + shift) - shift;
+  const V r = (twice - whole * 6.93145751953125e-1) - whole * 1.42860682030941723212e-6, rr = r * r;
+  const V p = ((rr * 1.26177193074810590878e-4 + 3.02994407707441961300e-2) * rr + 9.99999999999999999910e-1) * r;
+  const V d = ((rr * 3.00198505138664455042e-6 + 2.52448340349684104192e-3) * rr + 2.27265548208155028766e-1) * rr + 2;
+  const I power = (__builtin_convertvector(whole, I) + 1023) << 52;
+  V scale;
+  std::memcpy(&scale, &power, sizeof scale);
+  const V outside = 1 - 2 / ((1 + 2 * p / (d - p)) * scale + 1);
+  return choose(size < 0.625, inside, choose(x < 0, -outside, outside));
+}
+#endif
+
+static inline V sinf(V x) {
+  for (int l = 0; l < LANES; ++l) x[l] = std::sin(x[l]);
+  return x;
+}
+static inline V cosf(V x) {
+  for (int l = 0; l < LANES; ++l) x[l] = std::cos(x[l]);
+  return x;
+}
+
+ARITHMETIC
+
+// to[n] = Σ_k in[k] w[k][n], all streams.
+template <int N>
+static inline void apply(const V* __restrict in, const real* __restrict w, int rows, V* __restrict to) {
+  for (int n = 0; n < N; n += NB) {
+    V sum[NB][S] = {};
+    for (int k = 0; k < rows; ++k) {
+      const real* at = w + k * N + n;
+      const V* from = in + k * S;
+      V x[S];
+#pragma GCC unroll 16
+      for (int s = 0; s < S; ++s) {
+        x[s] = from[s];
+        KEEP(x[s]);
+      }
+#pragma GCC unroll 8
+      for (int j = 0; j < NB; ++j)
+#pragma GCC unroll 16
+        for (int s = 0; s < S; ++s) sum[j][s] += x[s] * at[j];
+    }
+    for (int j = 0; j < NB; ++j)
+      for (int s = 0; s < S; ++s) to[(n + j) * S + s] = sum[j][s];
+  }
+}
+
+// sums[k][n] += Σ over vectors and streams of left[k] right[n], for KB rows k from `k` on.
+template <int ROWS>
+static inline void correlate_rows(const V* __restrict left, int rows, int k, const V* __restrict right,
+                                  V* __restrict sums) {
+  for (int n = 0; n < W; n += 4) {
+    V sum[ROWS][4] = {};
+    for (int p = 0; p < GROUP; ++p) {
+      const V* a = left + (p * rows + k) * S;
+      const V* b = right + (p * W + n) * S;
+#pragma GCC unroll 16
+      for (int s = 0; s < S; ++s) {
+        V x[ROWS];
+#pragma GCC unroll 4
+        for (int i = 0; i < ROWS; ++i) {
+          x[i] = a[i * S + s];
+          KEEP(x[i]);
+        }
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; ++j) {
+          V y = b[j * S + s];
+          KEEP(y);
+#pragma GCC unroll 4
+          for (int i = 0; i < ROWS; ++i) sum[i][j] += x[i] * y;
+        }
+      }
+    }
+    for (int i = 0; i < ROWS; ++i)
+      for (int j = 0; j < 4; ++j) sums[(k + i) * W + n + j] += sum[i][j];
+  }
+}
+
+static inline void correlate(const V* left, int rows, const V* right, V* sums) {
+  int k = 0;
+  for (; k + KB <= rows; k += KB) correlate_rows<KB>(left, rows, k, right, sums);
+  for (; k < rows; ++k) correlate_rows<1>(left, rows, k, right, sums);
+}
+
+static inline real total(V v) {
+  real sum = 0;
+  for (int l = 0; l < LANES; ++l) sum += v[l];
+  return sum;
+}
+
+// Features of a vector of points: to[k][s].
+static inline void gather(const real* const* features, long first, long points, V* to) {
+  for (int s = 0; s < S; ++s)
+    for (int l = 0; l < LANES; ++l) {
+      real* at = reinterpret_cast<real*>(to + s) + l;
+      if (first + l < points) {
+        const real* from = features[s] + (first + l) * F;
+        for (int k = 0; k < F; ++k) at[(long)k * S * LANES] = from[k];
+      } else {
+        for (int k = 0; k < F; ++k) at[(long)k * S * LANES] = 0;
+      }
+    }
+}
+
+// Aligned memory for vectors.
+struct Space {
+  V* at;
+  explicit Space(size_t count) : at(static_cast<V*>(std::aligned_alloc(64, (count * sizeof(V) + 63) / 64 * 64))) {}
+  ~Space() { std::free(at); }
+  Space(const Space&) = delete;
+};
+
+struct Weights { const real *first, *hidden, *bias, *last; };
+
+static void forward(const real* const* features, Weights w, long points, long from, long to, long padded, real* out,
+                    V* kept) {
+  constexpr int wide = F > W ? F : W;
+  Space space((wide + W) * S);
+  V *jet = space.at, *z = jet + wide * S;
+  for (long p = from; p < to; ++p) {
+    gather(features, p * LANES, points, jet);
+    V* own = kept + p * D * W * S;
+    for (int layer = 0; layer < D; ++layer, own += W * S) {
+      if (layer == 0) apply<W>(jet, w.first, F, z);
+      else apply<W>(jet, w.hidden + (layer - 1) * W * W, W, z);
+      for (int n = 0; n < W; ++n) {
+        V before[S], after[S];
+        for (int s = 0; s < S; ++s) before[s] = z[n * S + s];
+        before[0] = begin(before[0] + w.bias[layer * W + n]);
+        outer(before, after);
+        for (int s = 0; s < S; ++s) own[n * S + s] = before[s], jet[n * S + s] = after[s];
+      }
+    }
+    for (int c = 0; c < C; ++c)
+      for (int s = 0; s < S; ++s) {
+        V sum = {};
+        for (int n = 0; n < W; ++n) sum += jet[n * S + s] * w.last[c * W + n];
+        *reinterpret_cast<V*>(out + ((long)s * C + c) * padded + p * LANES) = sum;
+      }
+  }
+}
+
+static void backward(const real* const* features, Weights w, long points, long from, long to, long padded,
+                     const V* kept, const real* cotangent, real* gradient) {
+  constexpr int wide = F > W ? F : W;
+  Space space(TOTAL + GROUP * (2 * W + wide) * S + D * W * W / LANES + 1);
+  V *sums = space.at, *inner = sums + TOTAL, *wanted = inner + GROUP * W * S, *below = wanted + GROUP * W * S;
+  real* turned = reinterpret_cast<real*>(below + GROUP * wide * S);
+  std::memset(sums, 0, sizeof(V) * TOTAL);
+  for (int layer = 0; layer < D - 1; ++layer)
+    for (int k = 0; k < W; ++k)
+      for (int n = 0; n < W; ++n) turned[(layer * W + n) * W + k] = w.hidden[(layer * W + k) * W + n];
+  for (long p0 = from; p0 < to; p0 += GROUP) {
+    for (int p = 0; p < GROUP; ++p) {
+      const V* own = kept + ((p0 + p) * D + D - 1) * W * S;
+      V given[C][S];
+      for (int c = 0; c < C; ++c)
+        for (int s = 0; s < S; ++s)
+          given[c][s] = *reinterpret_cast<const V*>(cotangent + ((long)s * C + c) * padded + (p0 + p) * LANES);
+      for (int n = 0; n < W; ++n) {
+        V before[S], after[S];
+        for (int s = 0; s < S; ++s) before[s] = own[n * S + s];
+        outer(before, after);
+        V back[S] = {};
+        for (int c = 0; c < C; ++c) {
+          V sum = {};
+          for (int s = 0; s < S; ++s) sum += given[c][s] * after[s], back[s] += given[c][s] * w.last[c * W + n];
+          sums[AT_LAST + c * W + n] += sum;
+        }
+        for (int s = 0; s < S; ++s) wanted[(p * W + n) * S + s] = back[s];
+      }
+    }
+    for (int layer = D - 1; layer >= 0; --layer) {
+      for (int p = 0; p < GROUP; ++p) {
+        const V* own = kept + ((p0 + p) * D + layer) * W * S;
+        for (int n = 0; n < W; ++n) {
+          V before[S], after[S], result[S];
+          for (int s = 0; s < S; ++s) before[s] = own[n * S + s], after[s] = wanted[(p * W + n) * S + s];
+          pull(before, after, result);
+          for (int s = 0; s < S; ++s) inner[(p * W + n) * S + s] = result[s];
+          sums[AT_BIAS + layer * W + n] += result[0];
+        }
+        if (layer > 0) {
+          apply<W>(inner + p * W * S, turned + (layer - 1) * W * W, W, wanted + p * W * S);
+          const V* own = kept + ((p0 + p) * D + layer - 1) * W * S;
+          for (int n = 0; n < W; ++n) {
+            V before[S], after[S];
+            for (int s = 0; s < S; ++s) before[s] = own[n * S + s];
+            outer(before, after);
+            for (int s = 0; s < S; ++s) below[(p * W + n) * S + s] = after[s];
+          }
+        } else {
+          gather(features, (p0 + p) * LANES, points, below + p * F * S);
+        }
+      }
+      if (layer > 0) correlate(below, W, inner, sums + AT_HIDDEN + (layer - 1) * W * W);
+      else correlate(below, F, inner, sums);
+    }
+  }
+  for (int i = 0; i < TOTAL; ++i) gradient[i] = total(sums[i]);
+}
+
+namespace ffi = xla::ffi;
+
+// Runs task(0), task(1), … on the caller's thread and on as many of the pool as are free.
+template <class Task>
+static void share_out(ffi::ThreadPool& pool, int64_t count, Task task) {
+  struct State {
+    std::atomic<int64_t> next{0}, done{0};
+  };
+  auto state = std::make_shared<State>();
+  auto work = [state, count, task] {
+    for (int64_t i; (i = state->next++) < count;) task(i), ++state->done;
+  };
+  const int64_t helpers = std::min<int64_t>(pool.num_threads(), count) - 1;
+  for (int64_t i = 0; i < helpers; ++i) pool.Schedule(std::function<void()>(work));
+  work();
+  while (state->done < count) std::this_thread::yield();
+}
+
+static real* data_of(ffi::RemainingArgs& args, size_t i) {
+  return static_cast<real*>(args.get<ffi::AnyBuffer>(i)->untyped_data());
+}
+
+struct Shape {
+  int64_t runs, own, points, padded;
+  Shape(ffi::RemainingArgs& args, ffi::Span<const int64_t> across, int64_t plain_rank) {
+    auto features = args.get<ffi::AnyBuffer>(0)->dimensions();
+    own = features.size() == 3;  // whether each run has its own features
+    points = features[features.size() - 2];
+    runs = static_cast<int64_t>(across.size()) > plain_rank ? across[0] : 1;
+    padded = across[across.size() - 1];
+  }
+};
+
+struct Features {
+  const real* at[S];
+  Features(ffi::RemainingArgs& args, const Shape& shape, int64_t run) {
+    for (int s = 0; s < S; ++s) at[s] = data_of(args, s) + (shape.own ? run * shape.points * F : 0);
+  }
+};
+
+static ffi::Error forward_call(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  auto out = *rets.get<ffi::AnyBuffer>(0), kept = *rets.get<ffi::AnyBuffer>(1);
+  const Shape shape(args, out->dimensions(), 3);
+  const int64_t groups = shape.padded / TILE, parts = std::min<int64_t>(groups, 4 * pool.num_threads());
+  share_out(pool, shape.runs * parts, [&](int64_t i) {
+    const int64_t run = i / parts, part = i % parts;
+    const Features features(args, shape, run);
+    const Weights weights{data_of(args, S) + run * F * W, data_of(args, S + 1) + run * (D - 1) * W * W,
+                          data_of(args, S + 2) + run * D * W, data_of(args, S + 3) + run * C * W};
+    forward(features.at, weights, shape.points, groups * part / parts * GROUP, groups * (part + 1) / parts * GROUP,
+            shape.padded, static_cast<real*>(out->untyped_data()) + run * S * C * shape.padded,
+            reinterpret_cast<V*>(static_cast<real*>(kept->untyped_data()) + run * D * S * W * shape.padded));
+  });
+  return ffi::Error::Success();
+}
+
+static ffi::Error backward_call(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  auto gradient = *rets.get<ffi::AnyBuffer>(0);
+  const Shape shape(args, args.get<ffi::AnyBuffer>(S + 3)->dimensions(), 3);
+  const auto rows = gradient->dimensions();
+  const int64_t groups = shape.padded / TILE, parts = rows[rows.size() - 2];
+  share_out(pool, shape.runs * parts, [&](int64_t i) {
+    const int64_t run = i / parts, part = i % parts;
+    const Features features(args, shape, run);
+    const Weights weights{nullptr, data_of(args, S) + run * (D - 1) * W * W, nullptr,
+                          data_of(args, S + 1) + run * C * W};
+    backward(features.at, weights, shape.points, groups * part / parts * GROUP, groups * (part + 1) / parts * GROUP,
+             shape.padded, reinterpret_cast<const V*>(data_of(args, S + 2) + run * D * S * W * shape.padded),
+             data_of(args, S + 3) + run * S * C * shape.padded,
+             static_cast<real*>(gradient->untyped_data()) + i * TOTAL);
+  });
+  return ffi::Error::Success();
+}
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(hcpinn_forward, forward_call,
+                              ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(hcpinn_backward, backward_call,
+                              ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
