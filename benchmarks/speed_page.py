@@ -3,7 +3,7 @@
     python benchmarks/speed_page.py
 
 Sections of the page between `<!-- begin NAME -->` and `<!-- end NAME -->` are made anew from all files
-`benchmarks/results/NAME-*.json`, NAME being bench, growth, compile_time or chunks.
+`benchmarks/results/NAME-*.json`, NAME being one of `SECTIONS`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-import chunks
 import compile_time
 import growth
+import step_time
+import time_to_accuracy
 from hcpinn.speed import Ceilings, Row
 from hcpinn.speed.bench import HEADS, ceiling_words, cells
 
@@ -29,6 +30,8 @@ IMAGES = HERE.parent / "docs" / "images"
 def main() -> None:
     for path in files("growth"):
         growth.draw(Namespace(file=path, out=IMAGES / f"{path.stem}.png"))
+    for path in files("time_to_accuracy"):
+        time_to_accuracy.draw(Namespace(files=[path], out=IMAGES / f"{path.stem}.png"))
     PAGE.write_text(filled(PAGE.read_text("utf-8")), "utf-8")
     print(f"written to {PAGE}")
 
@@ -67,12 +70,23 @@ def compiling(path: Path, record: dict[str, Any]) -> str:
     return "\n".join([source(record, about), "", *compile_time.markdown(record)])
 
 
-def chunking(path: Path, record: dict[str, Any]) -> str:
-    about = "milliseconds per step by the clock / of CPU over all cores, for chunks of so many points"
-    return "\n".join([source(record, about), "", *chunks.markdown(record)])
+def stepping(path: Path, record: dict[str, Any]) -> str:
+    return "\n".join([source(record, "one step of `allen-cahn-1`"), "", *step_time.markdown(record)])
 
 
-SECTIONS = {"bench": bench, "growth": growing, "compile_time": compiling, "chunks": chunking}
+def racing(path: Path, record: dict[str, Any]) -> str:
+    about = f"at most {record['limit_s']:.0f} s each"
+    picture = f"![Error against seconds](../images/{path.stem}.png)"
+    return "\n".join([source(record, about), "", time_to_accuracy.as_table(record), "", picture])
+
+
+SECTIONS = {
+    "bench": bench,
+    "growth": growing,
+    "compile_time": compiling,
+    "step_time": stepping,
+    "time_to_accuracy": racing,
+}
 
 
 def source(record: dict[str, Any], about: str) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -167,6 +166,24 @@ def show(rows: list[dict]) -> None:
         print(f"hcpinn, fourth order over second: {ours[4] / ours[2]:.2f}x")
 
 
+def markdown(findings: dict) -> list[str]:
+    """The table, as Markdown: contestants as rows."""
+    rows = findings["rows"]
+    ours = next(
+        r["ms_per_step"] for r in rows if (r["contestant"], r["order"], r["runs"]) == ("hcpinn", 2, 1)
+    )
+    lines = ["| contestant | ms per step | over ours | first call |", "| --- | --: | --: | --: |"]
+    for r in rows:
+        name = r["contestant"] + (f", order {r['order']}" if r["order"] != 2 else "")
+        name += f", {r['runs']} runs, per run" if r["runs"] > 1 else ""
+        name += f" ({r['note']})" if r["note"] else ""
+        own = r["contestant"] == "hcpinn" and (r["order"], r["runs"]) != (2, 1)
+        ratio = "" if own else f"{r['ms_per_step'] / ours:.3g}×"
+        lines.append(f"| {name} | {r['ms_per_step']:.3g} | {ratio} | {r['first_call_s']:.2g} s |")
+    lines += [f"| {name} | left out: {why} | | |" for name, why in findings["left_out"].items()]
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=16_384)
@@ -188,26 +205,17 @@ def main() -> None:
     rows, left_out = measure(tasks, options.rounds)
     show(rows)
     if options.out is not None:
-        write(options.out, {"rows": rows, "left_out": left_out})
+        write(options.out, "step_time.py", {"rows": rows, "left_out": left_out})
 
 
-def write(path: Path, findings: dict) -> None:
+def write(path: Path, program: str, findings: dict) -> None:
     """Findings with the command, the machine and all versions, as JSON."""
-    from hcpinn.solving import provenance
-    from hcpinn.study.commit import source_commit
+    from hcpinn.speed.record import origin
 
-    where = provenance()
-    record = {
-        "command": " ".join(["python", *sys.argv]),
-        "commit": source_commit(),
-        "device": where.device,
-        "versions": {**where.versions, **peer_versions()},
-        "platform": platform.platform(),
-        "load_average": list(os.getloadavg()),
-        **findings,
-    }
+    record = origin(f"python benchmarks/{program}", sys.argv[1:])
+    record["versions"] |= peer_versions()
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n")
+    path.write_text(json.dumps({**record, **findings}, indent=1) + "\n")
     print(f"written to {path}")
 
 

@@ -122,7 +122,7 @@ def race(options: argparse.Namespace) -> None:
                     rows.append({**fixed, **outcome.facts()})
                     print(f"  {problem}, {title}: {in_words(rows[-1])}", flush=True)
     findings = {"limit_s": options.limit, "settings": settings, "rows": rows, "left_out": left_out}
-    write(options.out, findings)
+    write(options.out, "time_to_accuracy.py", findings)
     print(as_table(findings))
 
 

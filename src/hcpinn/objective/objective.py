@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, UInt32
 
 from .. import fused, sampling
 from ..jets import Jet
-from ..trial import Fixed, FusedMLP, Trial, quicken
+from ..trial import Fixed, JetNetwork, Trial
 from .devices import Devices
 from .residual import residual
 from .term import Block, Term, repeat_last, residual_block
@@ -96,10 +96,10 @@ class Objective:
     ):
         """`template` is any set of network parameters; `chunk` is how many points are done at once."""
         self.trial = trial
-        self._quick_trial = trial.with_network(quicken(trial.network))
+        self._quick_trial = trial.for_descent()
         self.chunk = chunk
-        quick = isinstance(self._quick_trial.network, FusedMLP)
-        self._quick_chunk = fused.chunk(chunk) if quick else chunk
+        fusible = isinstance(trial.network, JetNetwork) and trial.network.fusible
+        self._quick_chunk = fused.chunk(chunk) if fusible else chunk
         self.devices = devices
         flat, self.unravel = ravel_pytree(template)
         self.size: int = flat.size

@@ -33,8 +33,8 @@ class Case:
     runs: int = 1
     precision: str = "float32"
 
-    def step(self, *, chunk: int | None = None) -> TrainingStep:
-        """The step, ready to be taken; `chunk` points at once, or as many as training would take."""
+    def step(self) -> TrainingStep:
+        """The step, ready to be taken."""
         problem = model_problem(order=self.order, fields=self.fields, dimensions=self.dimensions)
         method = Method(
             lift=Decay(1.0),
@@ -43,7 +43,7 @@ class Case:
             points=self.points,
             stages=(Adam(precision=self.precision),),
         )
-        return TrainingStep([Run(problem, method, seed) for seed in range(self.runs)], chunk=chunk)
+        return TrainingStep([Run(problem, method, seed) for seed in range(self.runs)])
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,10 @@ _SECONDS = 0.1
 class TrainingStep:
     """The first stage of runs that train together, just before its first step."""
 
-    def __init__(self, runs: Sequence[Run], *, chunk: int | None = None):
-        """`chunk` is how many points are done at once, if not as many as training would take."""
+    def __init__(self, runs: Sequence[Run]):
         with double():
             plan = TrainingPlan(runs)
             prepared = plan.prepare(0, 0, plan.theta, [], None)
-            if chunk is not None:
-                prepared.objective.chunk = chunk
             stage = plan.phases[0].stage
             self.program = Program(
                 prepared.objective,

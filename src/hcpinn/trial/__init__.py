@@ -3,7 +3,7 @@
 from .embedding import Characteristic, Embedding, Fourier, Plain
 from .gate import CustomGate, ExponentialGate, Gate, LinearGate, NoGate
 from .lift import CustomLift, Decay, Lift, NoLift
-from .network import MLP, CustomNetwork, FusedMLP, JetNetwork, ModifiedMLP, Network, quicken
+from .network import MLP, CustomNetwork, JetNetwork, ModifiedMLP, Network
 from .part import Condition
 from .semigroup import Semigroup, has_waves
 from .trial import Fixed, MarchedTrial, Trial, jet_of, march, without_zeros
@@ -20,7 +20,6 @@ __all__ = [
     "ExponentialGate",
     "Fixed",
     "Fourier",
-    "FusedMLP",
     "Gate",
     "JetNetwork",
     "Lift",
@@ -36,6 +35,5 @@ __all__ = [
     "has_waves",
     "jet_of",
     "march",
-    "quicken",
     "without_zeros",
 ]

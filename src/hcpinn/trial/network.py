@@ -47,9 +47,18 @@ class Network(abc.ABC):
 class JetNetwork(Network):
     """A network that propagates jets itself, which is much faster."""
 
+    @property
+    def fusible(self) -> bool:
+        """Whether there are fused kernels for it."""
+        return False
+
     @abc.abstractmethod
     def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
         """The jet of the outputs from the jet of the features."""
+
+    def descend(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
+        """The same, to be differentiated once, backward, in the parameters alone: quicker where it can be."""
+        return self.propagate(parameters, features, indices)
 
 
 @dataclass(frozen=True)
@@ -82,33 +91,15 @@ class MLP(JetNetwork):
             jet = jets.compose(activation, jets.linear(jet, layer["weight"], layer["bias"]), indices)
         return jets.linear(jet, parameters[-1]["weight"], parameters[-1]["bias"])
 
+    @property
+    def fusible(self) -> bool:
+        return self.activation in _FUSED and self.width <= fused.WIDEST
 
-@dataclass(frozen=True)
-class FusedMLP(JetNetwork):
-    """An MLP whose jet is computed by fused kernels where they fit, for training by first derivatives."""
-
-    plain: MLP
-
-    def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
-        return self.plain.init(key, inputs, outputs)
-
-    def __call__(
-        self, parameters: Parameters, features: Float[Array, "points inputs"]
-    ) -> Float[Array, "points outputs"]:
-        return self.plain(parameters, features)
-
-    def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
-        activation = ACTIVATIONS[self.plain.activation]()
-        if fused.suits(activation, parameters, features, indices):
+    def descend(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
+        activation = ACTIVATIONS[self.activation]()
+        if self.fusible and fused.suits(activation, parameters, features, indices):
             return fused.propagate(activation, parameters, features, indices)
-        return self.plain.propagate(parameters, features, indices)
-
-
-def quicken(network: Network) -> Network:
-    """The same network for training alone: with fused kernels, where they fit."""
-    if isinstance(network, MLP) and network.activation in _FUSED and network.width <= fused.WIDEST:
-        return FusedMLP(network)
-    return network
+        return self.propagate(parameters, features, indices)
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ class Trial:
             )
         self.problem = problem
         self.network = network
+        self._for_descent = False
         self.lift: Function = lift.bind(problem, problem.parameters if parameters is None else parameters)
         self.gate: Function = gate.bind(problem)
         self.embed: Function = embedding.bind(problem)
@@ -69,10 +70,10 @@ class Trial:
         """Number of real components of u."""
         return len(self.problem.components)
 
-    def with_network(self, network: Network) -> Trial:
-        """The same trial function with another way of computing its network."""
+    def for_descent(self) -> Trial:
+        """The same function, whose jet can only be differentiated once, backward, in the parameters."""
         other = copy.copy(self)
-        other.network = network
+        other._for_descent = True
         return other
 
     def init(self, key: PRNGKeyArray) -> Parameters:
@@ -119,7 +120,9 @@ class Trial:
         wanted = self.indices if indices is None else tuple(indices)
         below = jets.closure(wanted)
         if isinstance(self.network, JetNetwork) and fixed.features is not None:
-            inner = self.network.propagate(parameters, fixed.features, below)
+            network = self.network
+            propagate = network.descend if self._for_descent else network.propagate
+            inner = propagate(parameters, fixed.features, below)
         else:
             inner = jets.nested(lambda c: self.network(parameters, self.embed(c)), fixed.coordinates, below)
         return jets.add(jets.product(fixed.gate, inner, wanted), fixed.lift)
