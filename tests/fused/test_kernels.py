@@ -239,12 +239,12 @@ def test_they_can_be_turned_off(monkeypatch):
     indices = jets.closure(SECOND)
     parameters, jet = inputs(MLP(16, 2), 4, 1, indices, 2000)
     assert fused.suits(jets.tanh(), parameters, jet, indices)
-    assert fused.chunk(512) > 512
+    assert fused.chunk(512, 128, 8) > 512
     mixed = (parameters, jax.tree.map(lambda a: a.astype(jnp.float64), jet))
     assert not fused.suits(jets.tanh(), *mixed, indices)
     monkeypatch.setenv(fused.SWITCH, "off")
     assert not fused.suits(jets.tanh(), parameters, jet, indices)
-    assert fused.chunk(512) == 512
+    assert fused.chunk(512, 128, 8) == 512
 
 
 @pytest.mark.parametrize(

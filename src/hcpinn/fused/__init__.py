@@ -75,11 +75,14 @@ def suits(
     return (host.suits(plan) if backend == "cpu" else cuda.suits(plan)) and _prepared(plan, backend)
 
 
-def chunk(plain: int) -> int:
-    """How many points to take forward and back at once, given how many it would be without these kernels."""
+def chunk(plain: int, numbers: int, itemsize: int) -> int:
+    """How many points to take forward and back at once, given how many it would be without these kernels.
+
+    `numbers` is how many are kept of each point: derivatives times neurons, over all layers.
+    """
     if jax.default_backend() != "cpu" or _off() or not host.possible():
         return plain
-    return max(plain, host.CHUNK)
+    return max(plain, host.chunk(numbers, itemsize))
 
 
 def _off() -> bool:

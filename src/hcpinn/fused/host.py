@@ -21,10 +21,13 @@ from .plan import Plan
 TILES = {"float32": 128, "float64": 64}
 """Points at a time, by precision: what belongs to them fits into a core's own cache."""
 
-CHUNK = 2048
-"""Points that are taken forward, and then back, at once: what is kept of them stays in the last cache."""
+_CACHE_BYTES = 8 << 20
+"""What is kept of points that are taken forward, and then back, at once: it should stay in the last cache."""
 
-_FEWEST_POINTS = CHUNK // 2
+_CHUNKS = 2048, 1 << 16
+"""The fewest and the most points at once."""
+
+_FEWEST_POINTS = _CHUNKS[0] // 2
 """Below, compiling the kernels takes longer than they save."""
 
 _MOST_STREAMS = 10
@@ -48,6 +51,12 @@ def possible() -> bool:
         return bool(_compiler())
     except CompilerError:
         return False
+
+
+def chunk(numbers: int, itemsize: int) -> int:
+    """How many points to take forward and back at once, if so many numbers are kept of each."""
+    fitting = _CACHE_BYTES // (numbers * itemsize)
+    return min(max(1 << max(fitting, 1).bit_length() - 1, _CHUNKS[0]), _CHUNKS[1])
 
 
 def suits(plan: Plan) -> bool:

@@ -13,8 +13,8 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, UInt32
 
-from .. import fused, sampling
-from ..jets import Jet
+from .. import sampling
+from ..jets import Jet, closure
 from ..trial import Fixed, JetNetwork, Trial
 from .devices import Devices
 from .residual import residual
@@ -98,8 +98,6 @@ class Objective:
         self.trial = trial
         self._quick_trial = trial.for_descent()
         self.chunk = chunk
-        fusible = isinstance(trial.network, JetNetwork) and trial.network.fusible
-        self._quick_chunk = fused.chunk(chunk) if fusible else chunk
         self.devices = devices
         flat, self.unravel = ravel_pytree(template)
         self.size: int = flat.size
@@ -266,6 +264,13 @@ class Objective:
             lambda theta, block, parameters: self._at_points(one, theta, block, parameters, self.chunk)
         )
 
+    def _descent_chunk(self, itemsize: int) -> int:
+        """How many points are taken forward and back at once."""
+        network = self.trial.network
+        if not isinstance(network, JetNetwork):
+            return self.chunk
+        return network.chunk(self.chunk, len(closure(self.trial.indices)), itemsize)
+
     def _descend(
         self, term: Term, theta: Array, block: Block, scale: Array, parameters: dict[str, Array]
     ) -> tuple[Array, Array, Array]:
@@ -280,9 +285,11 @@ class Objective:
 
         both = jax.value_and_grad(part, has_aux=True)
 
+        most = self._descent_chunk(theta.dtype.itemsize)
+
         def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, Array]:
             count = block.share.size
-            if count <= self._quick_chunk or term.name != RESIDUAL:
+            if count <= most or term.name != RESIDUAL:
                 (value, squares), gradient = both(theta, parameters, block, scale)
                 return (value, gradient), squares
 
@@ -291,7 +298,7 @@ class Objective:
                 return (sums[0] + value, sums[1] + gradient), squares
 
             zero = (jnp.zeros((), theta.dtype), jnp.zeros_like(theta))
-            blocks, scales = _in_chunks((block, scale), self._quick_chunk)
+            blocks, scales = _in_chunks((block, scale), most)
             sums, squares = jax.lax.scan(add, zero, (blocks, _without_filling(scales, count)))
             return sums, _join(squares, count)
 

@@ -47,10 +47,9 @@ class Network(abc.ABC):
 class JetNetwork(Network):
     """A network that propagates jets itself, which is much faster."""
 
-    @property
-    def fusible(self) -> bool:
-        """Whether there are fused kernels for it."""
-        return False
+    def chunk(self, plain: int, streams: int, itemsize: int) -> int:
+        """How many points `descend` takes at once, given how many `propagate` does, and derivatives."""
+        return plain
 
     @abc.abstractmethod
     def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
@@ -91,13 +90,17 @@ class MLP(JetNetwork):
             jet = jets.compose(activation, jets.linear(jet, layer["weight"], layer["bias"]), indices)
         return jets.linear(jet, parameters[-1]["weight"], parameters[-1]["bias"])
 
+    def chunk(self, plain: int, streams: int, itemsize: int) -> int:
+        numbers = self.depth * self.width * streams
+        return fused.chunk(plain, numbers, itemsize) if self._fusible else plain
+
     @property
-    def fusible(self) -> bool:
+    def _fusible(self) -> bool:
         return self.activation in _FUSED and self.width <= fused.WIDEST
 
     def descend(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
         activation = ACTIVATIONS[self.activation]()
-        if self.fusible and fused.suits(activation, parameters, features, indices):
+        if self._fusible and fused.suits(activation, parameters, features, indices):
             return fused.propagate(activation, parameters, features, indices)
         return self.propagate(parameters, features, indices)
 
