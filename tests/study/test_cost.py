@@ -67,17 +67,28 @@ def test_groups_shrink_to_what_memory_allows(monkeypatch):
 
 @pytest.mark.skipif(not MEASURED.exists(), reason="the measured results are not part of this copy")
 def test_the_model_agrees_with_what_was_measured_on_an_h200():
+    """Whole trainings before there were fused kernels."""
+    plain = dataclasses.replace(H200, fused={})
     records = [r for r in Store(MEASURED).records() if r.summary["device"] == "gpu: NVIDIA H200"]
     assert records
     for record in records:
         problem = hc.find_problem(record.problem).with_parameters(**record.parameters)
         run = hc.Run(problem, from_dict(record.summary["method_settings"]))
-        expected = cost([run] * record.trained_together, H200).seconds
+        expected = cost([run] * record.trained_together, plain).seconds
         assert 0.6 < expected / record.summary["wall_s"] < 1.6, (
             record.method,
             expected,
             record.summary["wall_s"],
         )
+
+
+@pytest.mark.parametrize(("runs", "measured"), [(1, 1.2e-4), (12, 9.5e-4), (64, 4.8e-3)])
+def test_the_model_agrees_with_steps_measured_on_an_h200_with_fused_kernels(runs, measured):
+    problem = hc.find_problem("allen-cahn-1")
+    adam = dataclasses.replace(hc.find_method("paper", problem), stages=(hc.Adam(steps=1000),))
+    run = hc.Run(problem, adam)
+    step = (cost([run] * runs, H200).seconds - H200.compiling) / 1000
+    assert step == pytest.approx(measured, rel=0.2)
 
 
 def test_a_forecast_counts_what_is_shared_and_what_is_kept_once(tmp_path):

@@ -18,8 +18,7 @@ from hcpinn.study.cluster import WORKER
 from small_studies import same
 
 FILE = """
-problems = ["advection"]
-parameters = {c = [1, 2, 3]}
+problems = ["advection", "allen-cahn-2", "gray-scott"]
 methods = ["still.toml", "slow.toml", "fast.toml", "soft.toml"]
 seeds = 2
 """
@@ -142,13 +141,13 @@ def test_a_cluster_finishes_the_study_though_a_worker_is_killed(
     assert (report.done, report.complete) == (6, True)
     for key, run in zip(part.sections[0].keys, part.runs, strict=True):
         record = store.get(key)
-        assert record.trained_together == 3
+        assert record.trained_together in (1, 2)
         assert store.solution(key).rel_l2 == record.summary["rel_l2"]
         # Its first steps are those of the same run with fewer.
         (shorter,) = (
             r
             for r in whole.records()
-            if (r.method, r.seed, r.parameters) == ("soft", run.seed, dict(run.problem.parameters))
+            if (r.problem, r.method, r.seed) == (run.problem.name, "soft", run.seed)
         )
         _, here, there = np.intersect1d(record.history["step"], shorter.history["step"], return_indices=True)
         assert len(here) > 5

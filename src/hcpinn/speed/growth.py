@@ -62,6 +62,6 @@ def sweep(
 
 
 def slope(values: Sequence[float], times: Sequence[float]) -> float:
-    """The power p in time ∝ valueᵖ, by least squares over the larger half of the values."""
-    half = len(values) // 2 if len(values) > 3 else 0
+    """The power p in time ∝ valueᵖ, by least squares over the larger half of the values, or all of a few."""
+    half = len(values) // 2 if len(values) > 6 else 0
     return float(np.polyfit(np.log(values[half:]), np.log(times[half:]), 1)[0])

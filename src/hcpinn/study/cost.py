@@ -5,9 +5,10 @@ parameters) for each derivative that is carried along.
 
     seconds = stages · compiling + Σ steps · (overhead + runs · work · derivatives · evaluations / rate)
 
-The constants are fits to measured groups of the Allen–Cahn ablation: on one H200 1, 2 and 4 runs took
-46 to 48 s, 80 to 94 s and 118 to 149 s (the model: 51, 79 and 134 s); on two CPU cores a step took
-27 ms. Other shapes may be off by a factor of two.
+The constants are fits to Allen–Cahn, 7×32, 16,384 points: with fused kernels a step of Adam took 0.12, 0.95
+and 4.8 ms for 1, 12 and 64 runs on one H200, and 17.7 ms (float64: 35 ms) on two CPU cores; without them
+27 ms there, and on the H200 whole trainings of 1, 2 and 4 runs took 46 to 48 s, 80 to 94 s and 118 to 149 s.
+Other shapes may be off by a factor of two.
 
 Memory: the values of all layers at the points that are done at once, forward and backward; what is fixed
 at all points; the state of the optimiser before, in and after a step. An upper bound: what XLA says it needs
@@ -30,8 +31,8 @@ from ..objective import chunk_size
 from ..precision import double
 from ..problem import Problem
 from ..runs import Run
-from ..training import LBFGS, Stage, available_bytes, needed_bytes
-from ..trial import Embedding, Network
+from ..training import LBFGS, LevenbergMarquardt, Stage, available_bytes, needed_bytes
+from ..trial import MLP, Embedding, Network
 
 _EVALUATIONS = 1.5
 """Losses that a step with a line search takes, on average."""
@@ -50,22 +51,31 @@ LARGEST = 16
 
 
 @dataclass(frozen=True)
+class Speed:
+    """How fast steps are, in one precision."""
+
+    rate: float
+    """Units of work per second."""
+    overhead: float
+    """Seconds per step."""
+
+
+@dataclass(frozen=True)
 class Machine:
     """How fast a device is."""
 
     name: str
-    rate: float
-    """Units of work per second in float32."""
-    double: float
-    """The rate in float64 as a share of it."""
-    overhead: float
-    """Seconds per step."""
+    platform: str
+    plain: dict[int, Speed]
+    """By bytes of a number."""
+    fused: dict[int, Speed]
+    """With fused kernels, where there are any."""
     compiling: float
     """Seconds per stage."""
-    platform: str
 
 
-H200 = Machine("one NVIDIA H200", 9.7e11, 1.0, 2.4e-4, 5.0, "gpu")
+_PLAIN = Speed(9.7e11, 2.4e-4)
+H200 = Machine("one NVIDIA H200", "gpu", {4: _PLAIN, 8: _PLAIN}, {4: Speed(6.2e12, 5e-5)}, 5.0)
 
 
 def this_machine() -> Machine:
@@ -73,7 +83,11 @@ def this_machine() -> Machine:
     if jax.default_backend() != "cpu":
         return H200
     cores = os.cpu_count() or 1
-    return Machine(f"{cores} CPU cores", 8.5e9 * cores, 0.5, 1e-4, 3.0, "cpu")
+
+    def both(rate: float) -> dict[int, Speed]:
+        return {4: Speed(rate * cores, 1e-4), 8: Speed(0.5 * rate * cores, 1e-4)}
+
+    return Machine(f"{cores} CPU cores", "cpu", both(8.5e9), both(1.3e10), 3.0)
 
 
 @dataclass(frozen=True)
@@ -126,8 +140,8 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
     for stage in method.stages:
         points = method.batches.size if method.batches and stage.tolerant else method.points
         work = stage.work(points, shape.size) * shape.indices * (1.0 if stage.tolerant else _EVALUATIONS)
-        rate = machine.rate * (machine.double if stage.dtype.itemsize == 8 else 1.0)
-        seconds += machine.compiling + lessons * stage.steps * (machine.overhead + count * work / rate)
+        speed = _speed(machine, method.network, stage)
+        seconds += machine.compiling + lessons * stage.steps * (speed.overhead + count * work / speed.rate)
 
     item = max(stage.dtype.itemsize for stage in method.stages)
     jet = shape.width * shape.indices
@@ -138,6 +152,12 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
     fixed = method.points * 8 * (shape.indices * (shape.features + 2 * shape.outputs) + 4)
     states = max(_state_bytes(stage, shape) for stage in method.stages)
     return Cost(seconds, int(count * (layers + fixed + states)))
+
+
+def _speed(machine: Machine, network: Network, stage: Stage) -> Speed:
+    fusible = isinstance(network, MLP) and network.fusible and not isinstance(stage, LevenbergMarquardt)
+    found = machine.fused.get(stage.dtype.itemsize) if fusible else None
+    return found or machine.plain[stage.dtype.itemsize]
 
 
 def _state_bytes(stage: Stage, shape: _Shape) -> int:

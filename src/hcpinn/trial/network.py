@@ -92,15 +92,16 @@ class MLP(JetNetwork):
 
     def chunk(self, plain: int, streams: int, itemsize: int) -> int:
         numbers = self.depth * self.width * streams
-        return fused.chunk(plain, numbers, itemsize) if self._fusible else plain
+        return fused.chunk(plain, numbers, itemsize) if self.fusible else plain
 
     @property
-    def _fusible(self) -> bool:
+    def fusible(self) -> bool:
+        """Whether there are fused kernels for it."""
         return self.activation in _FUSED and self.width <= fused.WIDEST
 
     def descend(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
         activation = ACTIVATIONS[self.activation]()
-        if self._fusible and fused.suits(activation, parameters, features, indices):
+        if self.fusible and fused.suits(activation, parameters, features, indices):
             return fused.propagate(activation, parameters, features, indices)
         return self.propagate(parameters, features, indices)
 
