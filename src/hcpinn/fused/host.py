@@ -61,7 +61,8 @@ def chunk(numbers: int, itemsize: int) -> int:
 
 def suits(plan: Plan) -> bool:
     """Whether the kernels can do it, and are worth it."""
-    return plan.precision in TILES and plan.points >= _FEWEST_POINTS and plan.streams <= _MOST_STREAMS
+    fits = plan.precision in TILES and plan.streams <= _MOST_STREAMS
+    return fits and plan.points >= _FEWEST_POINTS and possible()
 
 
 def prepare(plan: Plan) -> None:
