@@ -277,3 +277,12 @@ def test_without_a_compiler_the_plain_way_is_taken_quietly(compilers, recwarn):
     assert not fused.suits(jets.tanh(), parameters, jet, indices)
     assert fused.chunk(512, 128, 8) == 512
     assert not [w for w in recwarn if "fused" in str(w.message)]
+
+
+def test_a_device_of_the_users_choice_decides_which_kernels(monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert launch.platform() == "gpu"
+    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+        assert launch.platform() == "cpu"
+    with jax.default_device("cpu"):
+        assert launch.platform() == "cpu"

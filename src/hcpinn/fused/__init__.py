@@ -26,8 +26,8 @@ from jaxtyping import Array
 from ..jets import Activation, Jet
 from ..problem import Index
 from . import cuda, host, launch
-from .nvrtc import CompilerError
-from .plan import Plan
+from .launch import platform
+from .plan import CompilerError, Plan
 
 SWITCH = "HCPINN_FUSED"
 """The environment variable that turns the kernels off."""
@@ -67,7 +67,7 @@ def suits(
     activation: Activation, parameters: Sequence[dict[str, Array]], features: Jet, indices: Sequence[Index]
 ) -> bool:
     """Whether the kernels can do it here."""
-    backend = jax.default_backend()
+    backend = platform()
     arrays = (*features.values(), parameters[0]["weight"])
     if _off() or backend not in _SIZES or len({a.dtype for a in arrays}) > 1 or len(parameters) < 3:
         return False
@@ -80,7 +80,7 @@ def chunk(plain: int, numbers: int, itemsize: int) -> int:
 
     `numbers` is how many are kept of each point: derivatives times neurons, over all layers.
     """
-    if jax.default_backend() != "cpu" or _off() or not host.possible():
+    if platform() != "cpu" or _off() or not host.possible():
         return plain
     return max(plain, host.chunk(numbers, itemsize))
 
@@ -97,7 +97,7 @@ def _prepared(plan: Plan, backend: str) -> bool:
             host.prepare(plan)
         else:
             cuda.prepare(plan)
-    except (CompilerError, host.CompilerError, OSError, ImportError, AttributeError, TypeError) as error:
+    except (CompilerError, OSError, ImportError, AttributeError, TypeError) as error:
         warnings.warn(f"Training goes without fused kernels: {error}", stacklevel=2)
         return False
     return True
@@ -109,7 +109,7 @@ def _plan(
     value = features[indices[0]]
     points, inputs = value.shape
     width, outputs = parameters[-1]["weight"].shape
-    backend, precision = jax.default_backend(), value.dtype.name
+    backend, precision = platform(), value.dtype.name
     unit = _SIZES.get(backend, 1)
     on_the_cpu = backend == "cpu"
     return Plan(

@@ -16,7 +16,7 @@ import jax
 from ..programs import machine
 from ..reference.cache import cache_folder
 from . import arithmetic
-from .plan import Plan
+from .plan import CompilerError, Plan
 
 TILES = {"float32": 128, "float64": 64}
 """Points at a time, by precision: what belongs to them fits into a core's own cache."""
@@ -34,10 +34,6 @@ _MOST_STREAMS = 10
 
 _SECONDS = 120.0
 """How long a compiler may take."""
-
-
-class CompilerError(Exception):
-    """There is no C++ compiler, or it refuses the source."""
 
 
 def threads() -> int:

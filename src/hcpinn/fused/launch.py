@@ -17,6 +17,15 @@ from .plan import Plan
 Shape = tuple[int, ...]
 
 
+def platform() -> str:
+    """Where JAX computes now, 'cpu' or 'gpu' or another: on the default device, if the user has set one."""
+    chosen = jax.config.jax_default_device  # type: ignore[attr-defined]
+    if chosen is None:
+        return jax.default_backend()
+    name = chosen if isinstance(chosen, str) else chosen.platform
+    return "gpu" if name == "cuda" else name
+
+
 @cache
 def forward(plan: Plan) -> Any:
     """`forward(plan)(features, weights)`: outputs (streams, outputs, points), and what is kept."""
@@ -58,8 +67,7 @@ def _mapped(plan: Plan, name: str, shapes: tuple[Shape, ...]) -> Any:
 
 def _launch(plan: Plan, name: str, shapes: Sequence[Shape], arrays: tuple[Array, ...]) -> tuple[Array, ...]:
     results = tuple(jax.ShapeDtypeStruct(shape, plan.precision) for shape in shapes)
-    on_the_cpu = jax.default_backend() == "cpu"
-    if on_the_cpu:
+    if platform() == "cpu":
         target, attributes = host.target(plan, name), {}
     else:
         target, attributes = cuda.target(plan, name, len(arrays) + len(shapes))

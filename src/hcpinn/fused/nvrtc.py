@@ -9,21 +9,19 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from .plan import CompilerError
+
 _ISA = "8.0"
 """The version of PTX that is claimed: all that the kernels need, and old enough for every assembler."""
 
 
-class CompilerError(Exception):
-    """NVRTC is not there, or refuses the source."""
-
-
-def compile_source(source: str, capability: int, options: tuple[str, ...] = ()) -> str:
+def compile_source(source: str, capability: int) -> str:
     """The PTX of a CUDA source for devices of a compute capability (90 for 9.0) and later."""
     library = _library()
     program = ctypes.c_void_p()
     _check(library, library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"", 0, None, None))
     try:
-        flags = [f"--gpu-architecture=compute_{capability}", "--std=c++17", *options]
+        flags = [f"--gpu-architecture=compute_{capability}", "--std=c++17"]
         given = (ctypes.c_char_p * len(flags))(*[flag.encode() for flag in flags])
         if library.nvrtcCompileProgram(program, len(flags), given):
             log = _text(library, program, "ProgramLog")

@@ -8,6 +8,10 @@ from ..jets import Activation
 from ..problem import Index
 
 
+class CompilerError(Exception):
+    """A compiler is not there, or refuses the kernels."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """A network, the derivatives it carries along, and how many points there are."""
