@@ -160,10 +160,15 @@ class Program:
 
     def _steps(self, carry: Carry, data: Data, first: Array, count: int) -> tuple[Carry, Array]:
         if self.batches is None:
-            return jax.lax.scan(lambda c, _: self._guarded_step(c, data, None), carry, length=count)
-        points = data.blocks[RESIDUAL].share.size
-        indices = self.batches.indices(data.key, points, first, count)
-        return jax.lax.scan(lambda c, at: self._guarded_step(c, data, at), carry, indices)
+            carry, losses = jax.lax.scan(lambda c, _: self._guarded_step(c, data, None), carry, length=count)
+        else:
+            points = data.blocks[RESIDUAL].share.size
+            indices = self.batches.indices(data.key, points, first, count)
+            carry, losses = jax.lax.scan(lambda c, at: self._guarded_step(c, data, at), carry, indices)
+        # What the last step spoiled, no later loss within the block has shown.
+        broken = (carry.stop == 0) & ~jnp.all(jnp.isfinite(carry.theta))
+        stop = jnp.where(broken, Stop.NOT_FINITE.code, carry.stop).astype(jnp.int32)
+        return eqx.tree_at(lambda c: c.stop, carry, stop), losses
 
     def _guarded_step(self, carry: Carry, data: Data, at: Array | None) -> tuple[Carry, Array]:
         """A step that keeps the best parameters, notices failure, and does nothing once stopped."""
