@@ -90,15 +90,13 @@ SECTIONS = {
 
 
 def source(record: dict[str, Any], about: str) -> str:
-    """Where figures come from, and whether the machine was theirs alone."""
+    """Where figures come from, and whether the machine may not have been theirs alone."""
     device, date = record["device"].partition(": ")[2], record["started"][:10]
     text = f"**{device}**, {about} (commit {record['commit']}, {date}, `{record['command']}`)."
     load = record["load_average"]
     if load is None or load[0] < 0.5:
         return text
-    return (
-        f"{text} Other programs ran meanwhile (load average {load[0]:g} at the start), so times are too long."
-    )
+    return f"{text} The load average was {load[0]:g} at the start, so times may be too long."
 
 
 if __name__ == "__main__":
