@@ -16,6 +16,7 @@ from typing import Any
 
 import compile_time
 import growth
+import stages
 import step_time
 import time_to_accuracy
 from hcpinn.speed import Ceilings, Row
@@ -74,6 +75,10 @@ def stepping(path: Path, record: dict[str, Any]) -> str:
     return "\n".join([source(record, "one step of `allen-cahn-1`"), "", *step_time.markdown(record)])
 
 
+def staging(path: Path, record: dict[str, Any]) -> str:
+    return "\n".join([source(record, "16,384 points a run"), "", *stages.markdown(record)])
+
+
 def racing(path: Path, record: dict[str, Any]) -> str:
     about = f"at most {record['limit_s']:.0f} s each"
     picture = f"![Error against seconds](../images/{path.stem}.png)"
@@ -85,6 +90,7 @@ SECTIONS = {
     "growth": growing,
     "compile_time": compiling,
     "step_time": stepping,
+    "stages": staging,
     "time_to_accuracy": racing,
 }
 

@@ -22,12 +22,14 @@ def emulated(plan: Plan, folder: Path) -> ctypes.CDLL:
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("there is no C++ compiler here")
-    code = cuda.source(plan).replace("extern __shared__ uint4 shared[];", "uint4* shared = arena;")
+    code = cuda.source(plan).replace(
+        "extern __shared__ Cell shared[];", "Cell* shared = reinterpret_cast<Cell*>(arena);"
+    )
     names = [f"x{s}" for s in range(plan.streams)]
     text = f'#include "{HEADER}"\n{code}\nextern "C" {{\n'
     for kernel, count in (("hcpinn_forward", 6), ("hcpinn_backward", 5)):
         pointers = [*names, *[f"p{i}" for i in range(count)]]
-        given = ", ".join(f"float* {p}" for p in pointers)
+        given = ", ".join(f"real* {p}" for p in pointers)
         text += (
             f"void run_{kernel}({given}) {{ emulate({plan.tiles}, {max(plan.runs, 1)}, THREADS, "
             f"[=] {{ {kernel}({', '.join(pointers)}); }}); }}\n"
@@ -42,8 +44,8 @@ def emulated(plan: Plan, folder: Path) -> ctypes.CDLL:
 
 
 def call(library: ctypes.CDLL, name: str, inputs: list[np.ndarray], shapes: list[tuple[int, ...]]) -> list:
-    """Runs a kernel; the results are filled with NaN before."""
-    outputs = [np.full(shape, np.nan, np.float32) for shape in shapes]
-    arrays = [np.ascontiguousarray(a, np.float32) for a in inputs] + outputs
+    """Runs a kernel, in the precision of its inputs; the results are filled with NaN before."""
+    outputs = [np.full(shape, np.nan, inputs[0].dtype) for shape in shapes]
+    arrays = [np.ascontiguousarray(a) for a in inputs] + outputs
     getattr(library, f"run_{name}")(*[a.ctypes.data_as(ctypes.c_void_p) for a in arrays])
     return outputs

@@ -1,5 +1,5 @@
 // Runs CUDA kernels on the CPU: the threads of a block take turns, one block after the other.
-#include <cmath>
+#include <math.h>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,9 +18,11 @@
 struct uint4 { unsigned x, y, z, w; };
 struct float2 { float x, y; };
 struct float4 { float x, y, z, w; };
+struct double2 { double x, y; };
 struct Place { int x, y; };
 static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 static inline float2 make_float2(float x, float y) { return {x, y}; }
+static inline double2 make_double2(double x, double y) { return {x, y}; }
 static inline unsigned __float_as_uint(float x) { unsigned u; std::memcpy(&u, &x, 4); return u; }
 static inline float __uint_as_float(unsigned u) { float x; std::memcpy(&x, &u, 4); return x; }
 template <class T> static inline T __ldg(const T* p) { return *p; }
@@ -28,8 +30,8 @@ static inline float __fmul_rn(float x, float y) { return x * y; }
 static inline float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
 
 static Place threadIdx, blockIdx, gridDim;
-static std::vector<std::vector<float>> exchanged;
-static uint4 arena[1 << 16];
+static std::vector<std::vector<double>> exchanged;
+alignas(16) static char arena[1 << 20];
 
 struct Barrier {
   int size, count = 0, generation = 0;
@@ -54,30 +56,36 @@ static void wait_at(Barrier& barrier) {
 static inline void __syncthreads() { wait_at(whole); }
 static inline void __syncwarp() { wait_at(warps[threadIdx.x / 32]); }
 
-static inline float __shfl_xor_sync(unsigned, float x, int mask) {
+template <class T> static inline T __shfl_xor_sync(unsigned, T x, int mask) {
   auto& all = exchanged[threadIdx.x / 32];
   const int lane = threadIdx.x % 32;
   all[lane] = x;
   __syncwarp();
-  const float other = all[lane ^ mask];
+  const T other = all[lane ^ mask];
   __syncwarp();
   return other;
 }
 
-// The documented layout of mma.m16n8k8; the unit ignores the last 13 bits of its factors.
-static inline void emulate_mma(float (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
-                               unsigned b1) {
+// The documented layout of mma.m16n8k8, the same in both precisions.
+template <class T>
+static inline void emulate_mma(T (&c)[4], T a0, T a1, T a2, T a3, T b0, T b1) {
   auto& all = exchanged[threadIdx.x / 32];
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  float *a = all.data() + 32, *b = a + 128;
-  auto factor = [](unsigned u) { return __uint_as_float(u & 0xffffe000u); };
-  a[g * 8 + t] = factor(a0), a[(g + 8) * 8 + t] = factor(a1);
-  a[g * 8 + t + 4] = factor(a2), a[(g + 8) * 8 + t + 4] = factor(a3);
-  b[t * 8 + g] = factor(b0), b[(t + 4) * 8 + g] = factor(b1);
+  double *a = all.data() + 32, *b = a + 128;
+  a[g * 8 + t] = a0, a[(g + 8) * 8 + t] = a1;
+  a[g * 8 + t + 4] = a2, a[(g + 8) * 8 + t + 4] = a3;
+  b[t * 8 + g] = b0, b[(t + 4) * 8 + g] = b1;
   __syncwarp();
   for (int i = 0; i < 4; ++i)
-    for (int k = 0; k < 8; ++k) c[i] += a[(g + 8 * (i / 2)) * 8 + k] * b[k * 8 + 2 * t + i % 2];
+    for (int k = 0; k < 8; ++k) c[i] += T(a[(g + 8 * (i / 2)) * 8 + k]) * T(b[k * 8 + 2 * t + i % 2]);
   __syncwarp();
+}
+
+// Of factors in TF32 the unit ignores the last 13 bits.
+static inline void emulate_mma(float (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
+                               unsigned b1) {
+  auto cut = [](unsigned u) { return __uint_as_float(u & 0xffffe000u); };
+  emulate_mma<float>(c, cut(a0), cut(a1), cut(a2), cut(a3), cut(b0), cut(b1));
 }
 
 static void begin_thread() {
@@ -88,7 +96,7 @@ static void begin_thread() {
 static void emulate(int blocks, int runs, int threads, std::function<void()> kernel) {
   gridDim = {blocks, runs};
   body = kernel;
-  exchanged.assign(threads / 32, std::vector<float>(32 + 128 + 64));
+  exchanged.assign(threads / 32, std::vector<double>(32 + 128 + 64));
   for (int run = 0; run < runs; ++run)
     for (int block = 0; block < blocks; ++block) {
       blockIdx = {block, run};

@@ -64,7 +64,7 @@ def emulation(monkeypatch, tmp_path_factory):
                 libraries[plan] = emulated(plan, tmp_path_factory.mktemp("kernels"))
             return tuple(call(libraries[plan], name, [np.asarray(a) for a in arrays], list(shapes)))
 
-        results = tuple(jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes)
+        results = tuple(jax.ShapeDtypeStruct(shape, plan.precision) for shape in shapes)
         return jax.pure_callback(run, results, *arrays)
 
     plan = fused._plan
@@ -97,6 +97,7 @@ def check(indices, width, depth, features, outputs, points, activation, precisio
         assert np.linalg.norm(found - right) <= EXACT[precision] * max(np.linalg.norm(right), 1e-3)
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("indices", "width", "depth", "features", "outputs", "points", "activation"),
     [
@@ -109,9 +110,9 @@ def check(indices, width, depth, features, outputs, points, activation, precisio
     ],
 )
 def test_values_and_gradients_on_a_gpu(
-    emulation, indices, width, depth, features, outputs, points, activation
+    emulation, indices, width, depth, features, outputs, points, activation, precision
 ):
-    check(indices, width, depth, features, outputs, points, activation, "float32")
+    check(indices, width, depth, features, outputs, points, activation, precision)
 
 
 @compiler
@@ -212,7 +213,9 @@ def test_arithmetic_is_that_of_jets():
 
 def test_what_the_kernels_do_not_know_is_named():
     with pytest.raises(NotImplementedError, match="erf"):
-        arithmetic.functions(ACTIVATIONS["gelu"](), jets.closure(SECOND), number="float", kind="static")
+        arithmetic.functions(
+            ACTIVATIONS["gelu"](), jets.closure(SECOND), number="float", precision="float32", kind="static"
+        )
 
 
 def test_shared_memory_fits():

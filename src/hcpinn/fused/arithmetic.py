@@ -17,22 +17,25 @@ from jaxtyping import Array
 
 from .. import jets
 from ..jets import Activation
+from ..precision import double
 from ..problem import Index
 
 Streams = tuple[Array, ...]
 """A jet as a tuple, in the order of its indices; the value comes first."""
 
 _INFIX = {"add": "+", "add_any": "+", "sub": "-", "mul": "*", "div": "/"}
-_CALLS = {"tanh": "tanhf", "sin": "sinf", "cos": "cosf"}
+_CALLS = ("tanh", "sin", "cos")
 _INLINED = {"jit": "jaxpr", "pjit": "jaxpr", "custom_jvp_call": "call_jaxpr"}
 _SAME = ("convert_element_type", "copy", "stop_gradient")
 
 
-def functions(activation: Activation, indices: Sequence[Index], *, number: str, kind: str) -> str:
+def functions(
+    activation: Activation, indices: Sequence[Index], *, number: str, precision: str, kind: str
+) -> str:
     """Source of `begin(z)`, `outer(own, jet)` and `pull(own, wanted, inner)`, in a type of numbers.
 
     `own` is what is kept of a neuron: its value, or z where the slopes need it, and the derivatives of z.
-    `kind` is what stands before a function.
+    `number` is a type whose elements have the precision; `kind` is what stands before a function.
     """
     count, known = len(indices), tuple(indices)
     begin = activation.value if activation.from_value else lambda z: z
@@ -55,7 +58,7 @@ def functions(activation: Activation, indices: Sequence[Index], *, number: str, 
             "inner[{i}] = {};",
         ),
     )
-    return "\n".join(f"{kind} {_function(number, *part)}" for part in parts)
+    return "\n".join(f"{kind} {_function(number, precision, *part)}" for part in parts)
 
 
 def outer(activation: Activation, indices: tuple[Index, ...], own: Streams) -> Streams:
@@ -76,35 +79,43 @@ def pull(activation: Activation, indices: tuple[Index, ...], own: Streams, wante
     return (found[0] * slope, *found[1:])
 
 
-def _function(number: str, head: str, function: Callable[..., Any], names: list[str], store: str) -> str:
+def _function(
+    number: str, precision: str, head: str, function: Callable[..., Any], names: list[str], store: str
+) -> str:
     """A function; `names` are those of its numbers, `store` says what happens to each result."""
-    traced = jax.make_jaxpr(function)(*[jnp.float32(0.5)] * len(names))
+    with double():
+        traced = jax.make_jaxpr(function)(*[jnp.asarray(0.5, precision)] * len(names))
     lines: list[str] = []
-    results = _statements(traced, names, lines, number)
+    results = _statements(traced, names, lines, number, "f" if precision == "float32" else "")
     for i, result in enumerate(results):
         lines.append(store.replace("{i}", str(i)).replace("{}", result))
     body = "\n".join(f"  {line}" for line in lines)
     return f"{head} {{\n{body}\n}}\n"
 
 
-def _statements(closed: ClosedJaxpr, names: Sequence[str], lines: list[str], number: str) -> list[str]:
-    """Appends the statements of a traced function; returns what its results are called."""
+def _statements(
+    closed: ClosedJaxpr, names: Sequence[str], lines: list[str], number: str, suffix: str
+) -> list[str]:
+    """Appends the statements of a traced function; returns what its results are called.
+
+    `suffix` is what C puts behind a number of the precision.
+    """
     known: dict[Any, str] = dict(zip(closed.jaxpr.invars, names, strict=True))
     known.update(
         {
-            variable: _number(value)
+            variable: _number(value, suffix)
             for variable, value in zip(closed.jaxpr.constvars, closed.consts, strict=True)
         }
     )
 
     def name(atom: Any) -> str:
-        return _number(atom.val) if isinstance(atom, Literal) else known[atom]
+        return _number(atom.val, suffix) if isinstance(atom, Literal) else known[atom]
 
     for equation in closed.jaxpr.eqns:
         given, kind = [name(atom) for atom in equation.invars], equation.primitive.name
         if kind in _INLINED:
             inside = equation.params[_INLINED[kind]]
-            found = _statements(inside, given, lines, number)
+            found = _statements(inside, given, lines, number, suffix)
             known.update(zip(equation.outvars, found, strict=True))
             continue
         if kind in _SAME:
@@ -120,7 +131,7 @@ def _expression(equation: Any, kind: str, given: list[str]) -> str:
     if kind in _INFIX:
         return f" {_INFIX[kind]} ".join(given)
     if kind in _CALLS:
-        return f"{_CALLS[kind]}({given[0]})"
+        return f"{kind}({given[0]})"
     if kind == "neg":
         return f"-{given[0]}"
     if kind == "square":
@@ -132,5 +143,5 @@ def _expression(equation: Any, kind: str, given: list[str]) -> str:
     raise NotImplementedError(f"The fused kernels have no {kind}.")
 
 
-def _number(value: Any) -> str:
-    return f"({float(value)!r}f)"
+def _number(value: Any, suffix: str) -> str:
+    return f"({float(value)!r}{suffix})"

@@ -23,8 +23,14 @@ _SHARED_BYTES = 227 << 10
 
 _MOST_SHARED = 160 << 10
 
-_MOST_NUMBERS, _TWO_BLOCKS = 256, 192
-"""Streams times width up to which registers hold them, and those of two blocks a multiprocessor."""
+_MOST_NUMBERS = {"float32": 256, "float64": 192}
+"""Streams times width up to which registers hold them, nearly."""
+
+_TWO_BLOCKS = {"float32": 192, "float64": 96}
+"""And those of two blocks of threads on a multiprocessor."""
+
+_CAPABILITY = {"float32": 80, "float64": 90}
+"""The first devices whose matrix units multiply as the kernels do."""
 
 _MOST_FEATURES = 128
 
@@ -47,10 +53,10 @@ def capability() -> int:
 def suits(plan: Plan) -> bool:
     """Whether the kernels can do it."""
     return (
-        capability() >= 80
-        and plan.precision == "float32"
+        plan.precision in _CAPABILITY
+        and capability() >= _CAPABILITY[plan.precision]
         and plan.features <= _MOST_FEATURES
-        and plan.width * plan.streams <= _MOST_NUMBERS
+        and plan.width * plan.streams <= _MOST_NUMBERS[plan.precision]
         and max(shared_bytes(plan)) <= _MOST_SHARED
     )
 
@@ -65,9 +71,14 @@ def target(plan: Plan, name: str, arrays: int) -> tuple[str, dict[str, Any]]:
     return _LAUNCHER, {"name": name, "opaque": _packed(plan, name, arrays)}
 
 
+def blocks(plan: Plan) -> int:
+    """How many blocks of threads a multiprocessor works on at once."""
+    return 2 if plan.width * plan.streams <= _TWO_BLOCKS[plan.precision] else 1
+
+
 def resident(plan: Plan) -> bool:
     """Whether the weights of all layers stay on the chip, or those of one at a time."""
-    return max(_shared_bytes(plan, plan.depth - 1)) <= _SHARED_BYTES // 2
+    return max(_shared_bytes(plan, plan.depth - 1)) <= min(_SHARED_BYTES // blocks(plan), _MOST_SHARED)
 
 
 def shared_bytes(plan: Plan) -> tuple[int, int]:
@@ -80,7 +91,8 @@ def _shared_bytes(plan: Plan, layers: int) -> tuple[int, int]:
     ahead = max(hidden, first) if layers == 1 else hidden + first
     stage = plan.streams * 8 * (plan.width + 4)
     total = min(plan.width // 16, 2) * 16 * plan.width
-    return ahead, hidden + 4 * (plan.tile // 8) * max(stage, total)
+    size = 8 if plan.precision == "float64" else 4
+    return ahead, hidden + size * (plan.tile // 8) * max(stage, total)
 
 
 def source(plan: Plan) -> str:
@@ -88,18 +100,24 @@ def source(plan: Plan) -> str:
     names = [f"x{s}" for s in range(plan.streams)]
     constants = {
         **plan.constants(),
+        "DOUBLE": int(plan.precision == "float64"),
         "POINTS": plan.points,
         "PADDED": plan.padded,
         "WARPS": plan.tile // 8,
-        "BLOCKS": 2 if plan.streams * plan.width <= _TWO_BLOCKS else 1,
+        "BLOCKS": blocks(plan),
         "RESIDENT": int(resident(plan)),
         "OWN_FEATURES": int(plan.own_features),
-        "FEATURE_PARAMETERS": ", ".join(f"const float* __restrict__ {name}" for name in names),
+        "FEATURE_PARAMETERS": ", ".join(f"const real* __restrict__ {name}" for name in names),
         "FEATURE_NAMES": ", ".join(names),
     }
     heads = "\n".join(f"#define {name} {value}" for name, value in constants.items())
+    heads += f"\ntypedef {'double' if plan.precision == 'float64' else 'float'} real;"
     functions = arithmetic.functions(
-        plan.activation, plan.indices, number="float", kind="__device__ __forceinline__"
+        plan.activation,
+        plan.indices,
+        number="real",
+        precision=plan.precision,
+        kind="__device__ __forceinline__",
     )
     body = Path(__file__).with_name("kernels.cu").read_text(encoding="utf-8")
     return "\n".join([heads, functions, body])

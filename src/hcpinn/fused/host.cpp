@@ -48,7 +48,7 @@ static inline V all(real x) { return V{} + x; }
 
 // tanh, exact to a few units in the last place.
 #if !DOUBLE
-static inline V tanhf(V x) {  // an odd over an even polynomial; beyond the bound it is one
+static inline V tanh(V x) {  // an odd over an even polynomial; beyond the bound it is one
   const V bound = all(7.90531110763549805f);
   x = choose(x > bound, bound, choose(x < -bound, -bound, x));
   const V q = x * x;
@@ -61,7 +61,7 @@ static inline V tanhf(V x) {  // an odd over an even polynomial; beyond the boun
   return x * above / below;
 }
 #else
-static inline V tanhf(V x) {  // near zero a rational function, else by the exponential
+static inline V tanh(V x) {  // near zero a rational function, else by the exponential
   typedef int64_t I __attribute__((vector_size(VECTOR_BYTES)));
   const V size = choose(x < 0, -x, x), q = x * x;
   const V above = (q * -9.64399179425052238628e-1 - 9.92877231001918586564e1) * q - 1.61468768441708447952e3;
@@ -81,11 +81,11 @@ static inline V tanhf(V x) {  // near zero a rational function, else by the expo
 }
 #endif
 
-static inline V sinf(V x) {
+static inline V sin(V x) {
   for (int l = 0; l < LANES; ++l) x[l] = std::sin(x[l]);
   return x;
 }
-static inline V cosf(V x) {
+static inline V cos(V x) {
   for (int l = 0; l < LANES; ++l) x[l] = std::cos(x[l]);
   return x;
 }

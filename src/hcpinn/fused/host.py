@@ -77,7 +77,9 @@ def source(plan: Plan) -> str:
     double = plan.precision == "float64"
     heads += [f"#define real {'double' if double else 'float'}", f"#define DOUBLE {int(double)}"]
     body = Path(__file__).with_name("host.cpp").read_text(encoding="utf-8")
-    functions = arithmetic.functions(plan.activation, plan.indices, number="V", kind="static inline")
+    functions = arithmetic.functions(
+        plan.activation, plan.indices, number="V", precision=plan.precision, kind="static inline"
+    )
     start, end = body.split("\nARITHMETIC\n")
     # The headers come first: they have names of one letter of their own.
     includes, code = start.split("\n#if defined(__AVX512F__)\n", 1)

@@ -7,11 +7,12 @@
 // below passes through shared memory once.
 //
 // float32 products are exact to rounding: every factor is split into two parts of TF32, and three of
-// the four products are added up.
+// the four products are added up. float64 products are what the matrix unit computes by itself.
 //
-// Set beforehand: S streams, W neurons, F features, D hidden layers, C outputs, POINTS, PADDED (a multiple
-// of TILE), WARPS, OWN_FEATURES (whether each run has its own), and the functions begin(z),
-// outer(own, jet), pull(own, wanted, inner), one neuron of one point at a time.
+// Set beforehand: DOUBLE (whether numbers are float64), S streams, W neurons, F features, D hidden layers,
+// C outputs, POINTS, PADDED (a multiple of TILE), WARPS, OWN_FEATURES (whether each run has its own), and,
+// in numbers of the type `real`, the functions begin(z), outer(own, jet), pull(own, wanted, inner), one
+// neuron of one point at a time.
 
 #define THREADS (32 * WARPS)
 #define NT (W / 8)             // tiles of 8 neurons
@@ -19,7 +20,7 @@
 #define FT ((F + 7) / 8)       // tiles of 8 features
 #define FM ((F + 15) / 16)     // tiles of 16 features
 #define PAIRS ((S + 1) / 2)
-#define ROW (W + 4)            // floats between points in shared memory, so that banks differ
+#define ROW (W + 4)            // numbers between points in shared memory, so that banks differ
 #define SLOT_STAGE (S * 8 * ROW)
 #define MC (MT < 2 ? MT : 2)   // tiles of 16 rows whose gradients are added up at once
 #define SLOT_SUM (MC * NT * 4 * 32)
@@ -35,12 +36,53 @@
 // of a thread side by side (rows g and g + 8 of column 2t, then of column 2t + 1).
 #define KEPT(layer, s, tile, i) (((((size_t)(layer) * S + (s)) * (PADDED / 8) + (tile)) * MT + (i)) * 128)
 
-struct Split { unsigned big, small; };
+// A number as a factor for the matrix unit, and a cell of shared memory, which holds two of them.
+#if DOUBLE
+typedef double Factor;
+typedef double2 Cell;
+
+__device__ __forceinline__ Factor factor(real x) { return x; }
+__device__ __forceinline__ Cell cell(Factor a, Factor b) { return make_double2(a, b); }
+__device__ __forceinline__ void open(const Cell& from, Factor& a, Factor& b) { a = from.x, b = from.y; }
+__device__ __forceinline__ void store(real* to, real x, real y) {
+  *reinterpret_cast<double2*>(to) = make_double2(x, y);
+}
+__device__ __forceinline__ void fetch(const real* from, real (&to)[4]) {
+  const double2* at = reinterpret_cast<const double2*>(from);
+  const double2 a = __ldg(at), b = __ldg(at + 1);
+  to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
+}
+
+// c += a b
+__device__ __forceinline__ void multiply(real (&c)[4], const Factor (&a)[4], const Factor (&b)[2]) {
+#ifdef EMULATED
+  emulate_mma(c, a[0], a[1], a[2], a[3], b[0], b[1]);
+#else
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#endif
+}
+#else
+struct Factor { unsigned big, small; };
+typedef uint4 Cell;
 
 // The big part has 11 bits: 8193 x, rounded, less 8192 x. Of the small one the matrix unit takes as many.
-__device__ __forceinline__ Split split(float x) {
+__device__ __forceinline__ Factor factor(real x) {
   const float big = __fmaf_rn(x, -8192.0f, __fmul_rn(x, 8193.0f));
   return {__float_as_uint(big), __float_as_uint(x - big)};
+}
+__device__ __forceinline__ Cell cell(Factor a, Factor b) { return make_uint4(a.big, a.small, b.big, b.small); }
+__device__ __forceinline__ void open(const Cell& from, Factor& a, Factor& b) {
+  a = {from.x, from.y}, b = {from.z, from.w};
+}
+__device__ __forceinline__ void store(real* to, real x, real y) {
+  *reinterpret_cast<float2*>(to) = make_float2(x, y);
+}
+__device__ __forceinline__ void fetch(const real* from, real (&to)[4]) {
+  const float4 v = __ldg(reinterpret_cast<const float4*>(from));
+  to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
 __device__ __forceinline__ void mma(float (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
@@ -55,48 +97,48 @@ __device__ __forceinline__ void mma(float (&c)[4], unsigned a0, unsigned a1, uns
 #endif
 }
 
-// c += a b, with a and b split.
-__device__ __forceinline__ void multiply(float (&c)[4], const Split (&a)[4], const Split (&b)[2]) {
+// c += a b
+__device__ __forceinline__ void multiply(real (&c)[4], const Factor (&a)[4], const Factor (&b)[2]) {
   mma(c, a[0].small, a[1].small, a[2].small, a[3].small, b[0].big, b[1].big);
   mma(c, a[0].big, a[1].big, a[2].big, a[3].big, b[0].small, b[1].small);
   mma(c, a[0].big, a[1].big, a[2].big, a[3].big, b[0].big, b[1].big);
 }
+#endif
 
-__device__ __forceinline__ float feature(const float* x, int point, int column) {
-  return (point < POINTS && column < F) ? __ldg(x + (size_t)point * F + column) : 0.0f;
+__device__ __forceinline__ real feature(const real* x, int point, int column) {
+  return (point < POINTS && column < F) ? __ldg(x + (size_t)point * F + column) : real(0);
 }
 
-// Weights as the matrix unit takes them from the right: rows 2t and 2t + 1 of 8, column g of 8, split.
-__device__ __forceinline__ void prepare_ahead(uint4* to, const float* from, int rows, int row_tiles) {
+// Weights as the matrix unit takes them from the right: rows 2t and 2t + 1 of 8, column g of 8.
+__device__ __forceinline__ void prepare_ahead(Cell* to, const real* from, int rows, int row_tiles) {
   for (int i = threadIdx.x; i < row_tiles * NT * 32; i += THREADS) {
     const int tile = i / 32, lane = i % 32;
     const int row = 8 * (tile / NT) + 2 * (lane % 4), column = 8 * (tile % NT) + lane / 4;
-    const Split a = split(row < rows ? from[(size_t)row * W + column] : 0.0f);
-    const Split b = split(row + 1 < rows ? from[(size_t)(row + 1) * W + column] : 0.0f);
-    to[i] = make_uint4(a.big, b.big, a.small, b.small);
+    const real a = row < rows ? from[(size_t)row * W + column] : real(0);
+    const real b = row + 1 < rows ? from[(size_t)(row + 1) * W + column] : real(0);
+    to[i] = cell(factor(a), factor(b));
   }
 }
 
 // And from the left: rows g and g + 8 of 16, columns t and t + 4 of 8.
-__device__ __forceinline__ void prepare_back(uint4* to, const float* from, int row_tiles) {
+__device__ __forceinline__ void prepare_back(Cell* to, const real* from, int row_tiles) {
   for (int i = threadIdx.x; i < row_tiles * NT * 32; i += THREADS) {
     const int tile = i / 32, lane = i % 32;
-    const float* at = from + ((size_t)(tile / NT) * 16 + lane / 4) * W + 8 * (tile % NT) + lane % 4;
-    const Split a = split(at[0]), b = split(at[8 * W]), c = split(at[4]), d = split(at[8 * W + 4]);
-    to[2 * tile * 32 + lane] = make_uint4(a.big, b.big, c.big, d.big);
-    to[(2 * tile + 1) * 32 + lane] = make_uint4(a.small, b.small, c.small, d.small);
+    const real* at = from + ((size_t)(tile / NT) * 16 + lane / 4) * W + 8 * (tile % NT) + lane % 4;
+    to[2 * tile * 32 + lane] = cell(factor(at[0]), factor(at[8 * W]));
+    to[(2 * tile + 1) * 32 + lane] = cell(factor(at[4]), factor(at[8 * W + 4]));
   }
 }
 
 // Rows g and g + 8 of a forward tile are two streams of point g; columns 2t and 2t + 1 two neurons.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-hcpinn_forward(FEATURE_PARAMETERS, const float* __restrict__ first, const float* __restrict__ hidden,
-               const float* __restrict__ bias, const float* __restrict__ last, float* __restrict__ out,
-               float* __restrict__ kept) {
-  extern __shared__ uint4 shared[];
+hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* __restrict__ hidden,
+               const real* __restrict__ bias, const real* __restrict__ last, real* __restrict__ out,
+               real* __restrict__ kept) {
+  extern __shared__ Cell shared[];
   const int run = blockIdx.y, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const int point = blockIdx.x * TILE + (threadIdx.x / 32) * 8 + g;
-  const float* features[S] = {FEATURE_NAMES};
+  const real* features[S] = {FEATURE_NAMES};
   if (OWN_FEATURES) {
 #pragma unroll
     for (int s = 0; s < S; ++s) features[s] += (size_t)run * POINTS * F;
@@ -112,33 +154,33 @@ hcpinn_forward(FEATURE_PARAMETERS, const float* __restrict__ first, const float*
   if (RESIDENT) prepare_ahead(shared + FT * NT * 32, hidden, (D - 1) * W, (D - 1) * NT);
   __syncthreads();
 
-  float jet[S][NT][2];   // after the activation
-  float z[PAIRS][NT][4];
-  const uint4* weights = shared + lane;
+  real jet[S][NT][2];   // after the activation
+  real z[PAIRS][NT][4];
+  const Cell* weights = shared + lane;
 #pragma unroll
   for (int p = 0; p < PAIRS; ++p)
 #pragma unroll
     for (int j = 0; j < NT; ++j)
 #pragma unroll
-      for (int c = 0; c < 4; ++c) z[p][j][c] = 0.0f;
+      for (int c = 0; c < 4; ++c) z[p][j][c] = 0;
 
 #pragma unroll
   for (int k = 0; k < FT; ++k) {
-    Split a[PAIRS][4];
+    Factor a[PAIRS][4];
 #pragma unroll
     for (int p = 0; p < PAIRS; ++p) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        a[p][2 * e] = split(feature(features[2 * p], point, 8 * k + 2 * t + e));
+        a[p][2 * e] = factor(feature(features[2 * p], point, 8 * k + 2 * t + e));
         a[p][2 * e + 1] =
-            2 * p + 1 < S ? split(feature(features[2 * p + 1 < S ? 2 * p + 1 : 0], point, 8 * k + 2 * t + e))
-                          : Split{0u, 0u};
+            2 * p + 1 < S ? factor(feature(features[2 * p + 1 < S ? 2 * p + 1 : 0], point, 8 * k + 2 * t + e))
+                          : Factor{};
       }
     }
 #pragma unroll
     for (int j = 0; j < NT; ++j) {
-      const uint4 w = weights[(k * NT + j) * 32];
-      const Split b[2] = {{w.x, w.z}, {w.y, w.w}};
+      Factor b[2];
+      open(weights[(k * NT + j) * 32], b[0], b[1]);
 #pragma unroll
       for (int p = 0; p < PAIRS; ++p) multiply(z[p][j], a[p], b);
     }
@@ -159,22 +201,22 @@ hcpinn_forward(FEATURE_PARAMETERS, const float* __restrict__ first, const float*
 #pragma unroll
         for (int j = 0; j < NT; ++j)
 #pragma unroll
-          for (int c = 0; c < 4; ++c) z[p][j][c] = 0.0f;
+          for (int c = 0; c < 4; ++c) z[p][j][c] = 0;
 #pragma unroll
       for (int k = 0; k < NT; ++k) {
-        Split a[PAIRS][4];
+        Factor a[PAIRS][4];
 #pragma unroll
         for (int p = 0; p < PAIRS; ++p) {
 #pragma unroll
           for (int e = 0; e < 2; ++e) {
-            a[p][2 * e] = split(jet[2 * p][k][e]);
-            a[p][2 * e + 1] = 2 * p + 1 < S ? split(jet[2 * p + 1 < S ? 2 * p + 1 : 0][k][e]) : Split{0u, 0u};
+            a[p][2 * e] = factor(jet[2 * p][k][e]);
+            a[p][2 * e + 1] = 2 * p + 1 < S ? factor(jet[2 * p + 1 < S ? 2 * p + 1 : 0][k][e]) : Factor{};
           }
         }
 #pragma unroll
         for (int j = 0; j < NT; ++j) {
-          const uint4 w = weights[(k * NT + j) * 32];
-          const Split b[2] = {{w.x, w.z}, {w.y, w.w}};
+          Factor b[2];
+          open(weights[(k * NT + j) * 32], b[0], b[1]);
 #pragma unroll
           for (int p = 0; p < PAIRS; ++p) multiply(z[p][j], a[p], b);
         }
@@ -184,22 +226,22 @@ hcpinn_forward(FEATURE_PARAMETERS, const float* __restrict__ first, const float*
     for (int i = 0; i < MT; ++i)
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        float own[2][S];
+        real own[2][S];
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const int j = 2 * i + half;
 #pragma unroll
           for (int s = 0; s < S; ++s) own[half][s] = z[s / 2][j][2 * (s % 2) + e];
           own[half][0] = begin(own[half][0] + __ldg(bias + layer * W + 8 * j + 2 * t + e));
-          float after[S];
+          real after[S];
           outer(own[half], after);
 #pragma unroll
           for (int s = 0; s < S; ++s) jet[s][j][e] = after[s];
         }
 #pragma unroll
         for (int s = 0; s < S; ++s) {
-          float* to = kept + KEPT(layer, s, point / 8, i) + 16 * (2 * t + e) + 2 * g;
-          *reinterpret_cast<float2*>(to) = make_float2(own[0][s], own[1][s]);
+          real* to = kept + KEPT(layer, s, point / 8, i) + 16 * (2 * t + e) + 2 * g;
+          store(to, own[0][s], own[1][s]);
         }
       }
   }
@@ -208,7 +250,7 @@ hcpinn_forward(FEATURE_PARAMETERS, const float* __restrict__ first, const float*
   for (int c = 0; c < C; ++c) {
 #pragma unroll
     for (int s = 0; s < S; ++s) {
-      float sum = 0.0f;
+      real sum = 0;
 #pragma unroll
       for (int j = 0; j < NT; ++j)
 #pragma unroll
@@ -221,18 +263,19 @@ hcpinn_forward(FEATURE_PARAMETERS, const float* __restrict__ first, const float*
 }
 
 // Rows g and g + 8 of a backward tile are neurons, columns 2t and 2t + 1 points.
-__device__ __forceinline__ void load(const float* kept, int layer, int tile, int lane, int i, float (&own)[S][4]) {
+__device__ __forceinline__ void load(const real* kept, int layer, int tile, int lane, int i, real (&own)[S][4]) {
 #pragma unroll
   for (int s = 0; s < S; ++s) {
-    const float4 v = __ldg(reinterpret_cast<const float4*>(kept + KEPT(layer, s, tile, i)) + lane);
-    own[s][0] = v.x, own[s][2] = v.y, own[s][1] = v.z, own[s][3] = v.w;
+    real v[4];
+    fetch(kept + KEPT(layer, s, tile, i) + 4 * lane, v);
+    own[s][0] = v[0], own[s][2] = v[1], own[s][1] = v[2], own[s][3] = v[3];
   }
 }
 
 // Adds up what the warps found, in the order of the warps, and writes it.
-__device__ __forceinline__ void add_up(const float* slots, float* to, int rows, int first_row) {
+__device__ __forceinline__ void add_up(const real* slots, real* to, int rows, int first_row) {
   for (int i = threadIdx.x; i < SLOT_SUM; i += THREADS) {
-    float sum = 0.0f;
+    real sum = 0;
 #pragma unroll
     for (int w = 0; w < WARPS; ++w) sum += slots[w * SLOT + i];
     const int lane = i % 32, c = (i / 32) % 4, j = (i / 128) % NT, m = i / (128 * NT);
@@ -242,13 +285,13 @@ __device__ __forceinline__ void add_up(const float* slots, float* to, int rows, 
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-hcpinn_backward(FEATURE_PARAMETERS, const float* __restrict__ hidden, const float* __restrict__ last,
-                const float* __restrict__ kept, const float* __restrict__ cotangent,
-                float* __restrict__ gradient) {
-  extern __shared__ uint4 shared[];
+hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real* __restrict__ last,
+                const real* __restrict__ kept, const real* __restrict__ cotangent,
+                real* __restrict__ gradient) {
+  extern __shared__ Cell shared[];
   const int run = blockIdx.y, lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
   const int start = blockIdx.x * TILE + warp * 8;
-  const float* features[S] = {FEATURE_NAMES};
+  const real* features[S] = {FEATURE_NAMES};
   if (OWN_FEATURES) {
 #pragma unroll
     for (int s = 0; s < S; ++s) features[s] += (size_t)run * POINTS * F;
@@ -260,37 +303,37 @@ hcpinn_backward(FEATURE_PARAMETERS, const float* __restrict__ hidden, const floa
   gradient += ((size_t)run * gridDim.x + blockIdx.x) * TOTAL;
 
   if (RESIDENT) prepare_back(shared, hidden, (D - 1) * MT);
-  float* slots = reinterpret_cast<float*>(shared + (RESIDENT ? D - 1 : 1) * MT * NT * 64);
-  float* slot = slots + warp * SLOT;
-  __shared__ float vectors[WARPS][C > 1 ? C * W : W];
+  real* slots = reinterpret_cast<real*>(shared + (RESIDENT ? D - 1 : 1) * MT * NT * 64);
+  real* slot = slots + warp * SLOT;
+  __shared__ real vectors[WARPS][C > 1 ? C * W : W];
   __syncthreads();
 
   // The cotangent after the last layer, and the gradient of the last weights.
-  float wanted[MT][S][4];
+  real wanted[MT][S][4];
 #pragma unroll
   for (int i = 0; i < MT; ++i)
 #pragma unroll
     for (int s = 0; s < S; ++s)
 #pragma unroll
-      for (int c = 0; c < 4; ++c) wanted[i][s][c] = 0.0f;
+      for (int c = 0; c < 4; ++c) wanted[i][s][c] = 0;
 #pragma unroll
   for (int k = 0; k < C; ++k) {
-    float given[S][2];
+    real given[S][2];
 #pragma unroll
     for (int s = 0; s < S; ++s)
 #pragma unroll
       for (int e = 0; e < 2; ++e) given[s][e] = __ldg(cotangent + ((size_t)s * C + k) * PADDED + start + 2 * t + e);
 #pragma unroll
     for (int i = 0; i < MT; ++i) {
-      float own[S][4];
+      real own[S][4];
       load(kept, D - 1, start / 8, lane, i, own);
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const float w = __ldg(last + k * W + 16 * i + 8 * half + g);
-        float sum = 0.0f;
+        const real w = __ldg(last + k * W + 16 * i + 8 * half + g);
+        real sum = 0;
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          float before[S], after[S];
+          real before[S], after[S];
 #pragma unroll
           for (int s = 0; s < S; ++s) before[s] = own[s][2 * half + e];
           outer(before, after);
@@ -308,7 +351,7 @@ hcpinn_backward(FEATURE_PARAMETERS, const float* __restrict__ hidden, const floa
   }
   __syncthreads();
   for (int i = threadIdx.x; i < C * W; i += THREADS) {
-    float sum = 0.0f;
+    real sum = 0;
 #pragma unroll
     for (int w = 0; w < WARPS; ++w) sum += vectors[w][i];
     gradient[AT_LAST + i] = sum;
@@ -322,14 +365,14 @@ hcpinn_backward(FEATURE_PARAMETERS, const float* __restrict__ hidden, const floa
       __syncthreads();
     }
     // Through the activation: the cotangent of what goes into it, and the gradient of the bias.
-    float inner[MT][S][4];
+    real inner[MT][S][4];
 #pragma unroll
     for (int i = 0; i < MT; ++i) {
-      float own[S][4];
+      real own[S][4];
       load(kept, layer, start / 8, lane, i, own);
 #pragma unroll
       for (int c = 0; c < 4; ++c) {
-        float before[S], after[S], result[S];
+        real before[S], after[S], result[S];
 #pragma unroll
         for (int s = 0; s < S; ++s) before[s] = own[s][c], after[s] = wanted[i][s][c];
         pull(before, after, result);
@@ -338,7 +381,7 @@ hcpinn_backward(FEATURE_PARAMETERS, const float* __restrict__ hidden, const floa
       }
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        float sum = inner[i][0][2 * half] + inner[i][0][2 * half + 1];
+        real sum = inner[i][0][2 * half] + inner[i][0][2 * half + 1];
         sum += __shfl_xor_sync(0xffffffffu, sum, 1);
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
         if (t == 0) vectors[warp][16 * i + 8 * half + g] = sum;
@@ -360,19 +403,20 @@ hcpinn_backward(FEATURE_PARAMETERS, const float* __restrict__ hidden, const floa
 #pragma unroll
         for (int s = 0; s < S; ++s)
 #pragma unroll
-          for (int c = 0; c < 4; ++c) wanted[i][s][c] = 0.0f;
-      const uint4* weights = shared + (RESIDENT ? layer - 1 : 0) * MT * NT * 64 + lane;
+          for (int c = 0; c < 4; ++c) wanted[i][s][c] = 0;
+      const Cell* weights = shared + (RESIDENT ? layer - 1 : 0) * MT * NT * 64 + lane;
 #pragma unroll
       for (int j = 0; j < NT; ++j) {
-        Split b[S][2];
+        Factor b[S][2];
 #pragma unroll
         for (int s = 0; s < S; ++s)
 #pragma unroll
-          for (int e = 0; e < 2; ++e) b[s][e] = split(slot[(s * 8 + g) * ROW + 8 * j + t + 4 * e]);
+          for (int e = 0; e < 2; ++e) b[s][e] = factor(slot[(s * 8 + g) * ROW + 8 * j + t + 4 * e]);
 #pragma unroll
         for (int i = 0; i < MT; ++i) {
-          const uint4 big = weights[(i * NT + j) * 64], small = weights[(i * NT + j) * 64 + 32];
-          const Split a[4] = {{big.x, small.x}, {big.y, small.y}, {big.z, small.z}, {big.w, small.w}};
+          Factor a[4];
+          open(weights[(i * NT + j) * 64], a[0], a[1]);
+          open(weights[(i * NT + j) * 64 + 32], a[2], a[3]);
 #pragma unroll
           for (int s = 0; s < S; ++s) multiply(wanted[i][s], a, b[s]);
         }
@@ -382,18 +426,18 @@ hcpinn_backward(FEATURE_PARAMETERS, const float* __restrict__ hidden, const floa
 
     // The gradient of the weights: what came in from below times `inner`, summed over streams and points.
     const int rows = layer > 0 ? W : F;
-    float* to = gradient + (layer > 0 ? AT_HIDDEN + (layer - 1) * W * W : 0);
+    real* to = gradient + (layer > 0 ? AT_HIDDEN + (layer - 1) * W * W : 0);
 #pragma unroll 1
     for (int part = 0; part < (layer > 0 ? MT : FM); part += MC) {
 #pragma unroll
       for (int m = 0; m < MC; ++m) {
-        float below[S][4];
+        real below[S][4];
         if (layer > 0) {
-          float own[S][4];
+          real own[S][4];
           load(kept, layer - 1, start / 8, lane, part + m < MT ? part + m : 0, own);
 #pragma unroll
           for (int c = 0; c < 4; ++c) {
-            float before[S], after[S];
+            real before[S], after[S];
 #pragma unroll
             for (int s = 0; s < S; ++s) before[s] = own[s][c];
             outer(before, after);
@@ -407,17 +451,17 @@ hcpinn_backward(FEATURE_PARAMETERS, const float* __restrict__ hidden, const floa
             for (int c = 0; c < 4; ++c)
               below[s][c] = feature(features[s], start + 2 * t + c % 2, 16 * (part + m) + 8 * (c / 2) + g);
         }
-        float sums[NT][4];
+        real sums[NT][4];
 #pragma unroll
         for (int j = 0; j < NT; ++j)
 #pragma unroll
-          for (int c = 0; c < 4; ++c) sums[j][c] = 0.0f;
+          for (int c = 0; c < 4; ++c) sums[j][c] = 0;
 #pragma unroll
         for (int s = 0; s < S; ++s) {
-          const Split a[4] = {split(below[s][0]), split(below[s][2]), split(below[s][1]), split(below[s][3])};
+          const Factor a[4] = {factor(below[s][0]), factor(below[s][2]), factor(below[s][1]), factor(below[s][3])};
 #pragma unroll
           for (int j = 0; j < NT; ++j) {
-            const Split b[2] = {split(inner[j / 2][s][2 * (j % 2)]), split(inner[j / 2][s][2 * (j % 2) + 1])};
+            const Factor b[2] = {factor(inner[j / 2][s][2 * (j % 2)]), factor(inner[j / 2][s][2 * (j % 2) + 1])};
             multiply(sums[j], a, b);
           }
         }
@@ -430,7 +474,7 @@ hcpinn_backward(FEATURE_PARAMETERS, const float* __restrict__ hidden, const floa
       add_up(slots, to, rows, 16 * part);
       if (part == 0)
         for (int i = threadIdx.x; i < W; i += THREADS) {
-          float sum = 0.0f;
+          real sum = 0;
 #pragma unroll
           for (int w = 0; w < WARPS; ++w) sum += vectors[w][i];
           gradient[AT_BIAS + layer * W + i] = sum;

@@ -19,25 +19,32 @@ _SECONDS = 0.1
 
 
 class TrainingStep:
-    """The first stage of runs that train together, just before its first step."""
+    """A stage of runs that train together, just before its first step, with the initial parameters."""
 
-    def __init__(self, runs: Sequence[Run]):
+    def __init__(self, runs: Sequence[Run], *, stage: int = 0):
         with double():
             plan = TrainingPlan(runs)
-            prepared = plan.prepare(0, 0, plan.theta, [], None)
-            stage = plan.phases[0].stage
+            prepared = plan.prepare(stage, 0, plan.theta, [], None)
+            own = plan.phases[stage].stage
             self.program = Program(
                 prepared.objective,
-                stage,
+                own,
                 prepared.axes,
                 runs=len(runs),
                 rule=plan.weights,
                 batches=plan.batches,
             )
-            self.data = cast(prepared.data, stage.dtype)
+            self.data = cast(prepared.data, own.dtype)
             self.carry = self.program.begin(plan.theta, np.zeros(len(runs), np.int32), None, self.data)
             self.block = self.program.block(self.data, 0)
         self.taken = 0
+
+    def gradient(self) -> np.ndarray:
+        """The gradient of each run's loss, all weights one."""
+        axes, measure = self.program.axes, self.program.objective.measure
+        with double():
+            found = jax.jit(jax.vmap(measure, in_axes=(0, axes)))(self.carry.theta, self.data)
+            return np.asarray(found.gradient, np.float64)
 
     def advance(self, steps: int) -> jax.Array:
         """Take a block of steps, as the driver does, and return their losses."""
