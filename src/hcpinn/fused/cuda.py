@@ -91,8 +91,12 @@ def _shared_bytes(plan: Plan, layers: int) -> tuple[int, int]:
     ahead = max(hidden, first) if layers == 1 else hidden + first
     stage = plan.streams * 8 * (plan.width + 4)
     total = min(plan.width // 16, 2) * 16 * plan.width
-    size = 8 if plan.precision == "float64" else 4
-    return ahead, hidden + size * (plan.tile // 8) * max(stage, total)
+    return ahead, hidden + _bytes(plan) * (plan.tile // 8) * max(stage, total)
+
+
+def _bytes(plan: Plan) -> int:
+    """Of a number."""
+    return 8 if plan.precision == "float64" else 4
 
 
 def source(plan: Plan) -> str:
@@ -130,9 +134,12 @@ def _packed(plan: Plan, name: str, arrays: int) -> bytes:
 
     shared = shared_bytes(plan)[0 if name == "hcpinn_forward" else 1]
     kernel = gpu_triton.TritonKernel(name, plan.tile // 8, 1, shared, _assembly(plan), "", capability())
-    call = gpu_triton.TritonKernelCall(
-        kernel, plan.tiles, max(plan.runs, 1), 1, [gpu_triton.create_array_parameter(0, 16)] * arrays
-    )
+    # What is kept is read and written sixteen bytes at a time; weights may be parts of a larger array.
+    kept = arrays - 1 if name == "hcpinn_forward" else arrays - 3
+    parameters = [
+        gpu_triton.create_array_parameter(0, 16 if place == kept else _bytes(plan)) for place in range(arrays)
+    ]
+    call = gpu_triton.TritonKernelCall(kernel, plan.tiles, max(plan.runs, 1), 1, parameters)
     return zlib.compress(call.to_proto(name, b""))
 
 
