@@ -36,14 +36,21 @@
 // of a thread side by side (rows g and g + 8 of column 2t, then of column 2t + 1).
 #define KEPT(layer, s, tile, i) (((((size_t)(layer) * S + (s)) * (PADDED / 8) + (tile)) * MT + (i)) * 128)
 
-// A number as a factor for the matrix unit, and a cell of shared memory, which holds two of them.
+// A number as a factor for the matrix unit, and a cell of shared memory, which holds two of them: what a
+// product needs lies side by side, so that it can be loaded into neighbouring registers.
 #if DOUBLE
 typedef double Factor;
 typedef double2 Cell;
 
 __device__ __forceinline__ Factor factor(real x) { return x; }
-__device__ __forceinline__ Cell cell(Factor a, Factor b) { return make_double2(a, b); }
-__device__ __forceinline__ void open(const Cell& from, Factor& a, Factor& b) { a = from.x, b = from.y; }
+__device__ __forceinline__ Cell pair(Factor a, Factor b) { return make_double2(a, b); }
+__device__ __forceinline__ void unpack(const Cell& from, Factor (&to)[2]) { to[0] = from.x, to[1] = from.y; }
+__device__ __forceinline__ void pack(const Factor (&from)[4], Cell& first, Cell& second) {
+  first = make_double2(from[0], from[1]), second = make_double2(from[2], from[3]);
+}
+__device__ __forceinline__ void unpack(const Cell& first, const Cell& second, Factor (&to)[4]) {
+  to[0] = first.x, to[1] = first.y, to[2] = second.x, to[3] = second.y;
+}
 __device__ __forceinline__ void store(real* to, real x, real y) {
   *reinterpret_cast<double2*>(to) = make_double2(x, y);
 }
@@ -73,9 +80,17 @@ __device__ __forceinline__ Factor factor(real x) {
   const float big = __fmaf_rn(x, -8192.0f, __fmul_rn(x, 8193.0f));
   return {__float_as_uint(big), __float_as_uint(x - big)};
 }
-__device__ __forceinline__ Cell cell(Factor a, Factor b) { return make_uint4(a.big, a.small, b.big, b.small); }
-__device__ __forceinline__ void open(const Cell& from, Factor& a, Factor& b) {
-  a = {from.x, from.y}, b = {from.z, from.w};
+__device__ __forceinline__ Cell pair(Factor a, Factor b) { return make_uint4(a.big, b.big, a.small, b.small); }
+__device__ __forceinline__ void unpack(const Cell& from, Factor (&to)[2]) {
+  to[0] = {from.x, from.z}, to[1] = {from.y, from.w};
+}
+__device__ __forceinline__ void pack(const Factor (&from)[4], Cell& first, Cell& second) {
+  first = make_uint4(from[0].big, from[1].big, from[2].big, from[3].big);
+  second = make_uint4(from[0].small, from[1].small, from[2].small, from[3].small);
+}
+__device__ __forceinline__ void unpack(const Cell& first, const Cell& second, Factor (&to)[4]) {
+  to[0] = {first.x, second.x}, to[1] = {first.y, second.y};
+  to[2] = {first.z, second.z}, to[3] = {first.w, second.w};
 }
 __device__ __forceinline__ void store(real* to, real x, real y) {
   *reinterpret_cast<float2*>(to) = make_float2(x, y);
@@ -116,7 +131,7 @@ __device__ __forceinline__ void prepare_ahead(Cell* to, const real* from, int ro
     const int row = 8 * (tile / NT) + 2 * (lane % 4), column = 8 * (tile % NT) + lane / 4;
     const real a = row < rows ? from[(size_t)row * W + column] : real(0);
     const real b = row + 1 < rows ? from[(size_t)(row + 1) * W + column] : real(0);
-    to[i] = cell(factor(a), factor(b));
+    to[i] = pair(factor(a), factor(b));
   }
 }
 
@@ -125,8 +140,8 @@ __device__ __forceinline__ void prepare_back(Cell* to, const real* from, int row
   for (int i = threadIdx.x; i < row_tiles * NT * 32; i += THREADS) {
     const int tile = i / 32, lane = i % 32;
     const real* at = from + ((size_t)(tile / NT) * 16 + lane / 4) * W + 8 * (tile % NT) + lane % 4;
-    to[2 * tile * 32 + lane] = cell(factor(at[0]), factor(at[8 * W]));
-    to[(2 * tile + 1) * 32 + lane] = cell(factor(at[4]), factor(at[8 * W + 4]));
+    const Factor a[4] = {factor(at[0]), factor(at[8 * W]), factor(at[4]), factor(at[8 * W + 4])};
+    pack(a, to[2 * tile * 32 + lane], to[(2 * tile + 1) * 32 + lane]);
   }
 }
 
@@ -180,7 +195,7 @@ hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* _
 #pragma unroll
     for (int j = 0; j < NT; ++j) {
       Factor b[2];
-      open(weights[(k * NT + j) * 32], b[0], b[1]);
+      unpack(weights[(k * NT + j) * 32], b);
 #pragma unroll
       for (int p = 0; p < PAIRS; ++p) multiply(z[p][j], a[p], b);
     }
@@ -216,7 +231,7 @@ hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* _
 #pragma unroll
         for (int j = 0; j < NT; ++j) {
           Factor b[2];
-          open(weights[(k * NT + j) * 32], b[0], b[1]);
+          unpack(weights[(k * NT + j) * 32], b);
 #pragma unroll
           for (int p = 0; p < PAIRS; ++p) multiply(z[p][j], a[p], b);
         }
@@ -415,8 +430,7 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
 #pragma unroll
         for (int i = 0; i < MT; ++i) {
           Factor a[4];
-          open(weights[(i * NT + j) * 64], a[0], a[1]);
-          open(weights[(i * NT + j) * 64 + 32], a[2], a[3]);
+          unpack(weights[(i * NT + j) * 64], weights[(i * NT + j) * 64 + 32], a);
 #pragma unroll
           for (int s = 0; s < S; ++s) multiply(wanted[i][s], a, b[s]);
         }

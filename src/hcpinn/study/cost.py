@@ -5,9 +5,10 @@ parameters) for each derivative that is carried along.
 
     seconds = stages · compiling + Σ steps · (overhead + runs · work · derivatives · evaluations / rate)
 
-The constants are fits to Allen–Cahn, 7×32, 16,384 points: with fused kernels a step of Adam took 0.12, 0.95
-and 4.8 ms for 1, 12 and 64 runs on one H200, and 17.7 ms (float64: 35 ms) on two CPU cores; without them
-27 ms there, and on the H200 whole trainings of 1, 2 and 4 runs took 46 to 48 s, 80 to 94 s and 118 to 149 s.
+The constants are fits to Allen–Cahn, 7×32, 16,384 points: with fused kernels a step of Adam took 0.10, 0.95
+and 4.8 ms for 1, 12 and 64 runs on one H200, one of L-BFGS in float64 0.44 and 3.4 ms for 1 and 12 runs; on
+two CPU cores Adam took 17.7 ms (float64: 35 ms). Without them it took 27 ms there, and on the H200 whole
+trainings of 1, 2 and 4 runs took 46 to 48 s, 80 to 94 s and 118 to 149 s.
 Other shapes may be off by a factor of two.
 
 Memory: the values of all layers at the points that are done at once, forward and backward; what is fixed
@@ -75,7 +76,7 @@ class Machine:
 
 
 _PLAIN = Speed(9.7e11, 2.4e-4)
-H200 = Machine("one NVIDIA H200", "gpu", {4: _PLAIN, 8: _PLAIN}, {4: Speed(6.2e12, 5e-5)}, 5.0)
+H200 = Machine("one NVIDIA H200", "gpu", {4: _PLAIN, 8: _PLAIN}, {4: Speed(6.2e12, 3e-5), 8: Speed(2.6e12, 1.8e-4)}, 5.0)
 
 
 def this_machine() -> Machine:
