@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hcpinn.errors import HcpinnError
 from hcpinn.figures import BLUE, GREY, ORANGE, finish, subplots
 from hcpinn.files import write_bytes
@@ -86,8 +88,10 @@ def series(record: dict[str, Any], what: str) -> tuple[list[float], list[float],
 def draw(settings: argparse.Namespace) -> None:
     record = read(settings.file)
     names = [name for name in SWEEPS if record["sweeps"].get(name)]
-    figure, axes = subplots(2, 4, (13.0, 6.0))
-    panels = axes.ravel()
+    across = min(4, len(names) + 1)  # the last panel is for the legend
+    down = -(-(len(names) + 1) // across)
+    figure, axes = subplots(down, across, (3.25 * across, 3.0 * down))
+    panels = np.ravel(axes)
     for axis, what in zip(panels, names, strict=False):
         values, times, floors = series(record, what)
         axis.loglog(values, [1e3 * t for t in times], "o-", color=BLUE, markersize=4, label="measured")
@@ -102,7 +106,7 @@ def draw(settings: argparse.Namespace) -> None:
             axis.set_xticks(values, [str(v) for v in values])
             axis.minorticks_off()
         axis.grid(True, which="major", color=GREY, alpha=0.2)
-    for axis in axes[:, 0]:
+    for axis in panels[::across]:
         axis.set_ylabel("ms per step")
     for axis in panels[len(names) :]:
         axis.set_axis_off()
