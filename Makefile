@@ -3,6 +3,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -q -n 2
 LIMIT ?= 600
+MACHINE ?= cpu
 
 venv := .venv
 bin := $(venv)/bin
@@ -23,7 +24,7 @@ install := $(bin)/python -m pip install -qq --no-input --editable
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint format docs serve-docs bench race clean
+.PHONY: help setup demo test lint format docs serve-docs bench race speed clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +65,18 @@ bench: $(peers) ## Time one training step against other libraries, which go into
 race: $(peers) ## Time whole solves to a given accuracy against other libraries; LIMIT=600 seconds for each
 	@$(peers_venv)/bin/python benchmarks/time_to_accuracy.py run --limit $(LIMIT) --out out/race/race.json
 	@$(peers_venv)/bin/python benchmarks/time_to_accuracy.py figure out/race/race.json --out out/race/race.png
+
+results := benchmarks/results
+measured = $(results)/$(1)-$(MACHINE).json
+
+speed: $(peers) ## Measure all that docs/guides/speed.md shows, and write it there; hours on a CPU. MACHINE=cpu names it
+	@$(peers_venv)/bin/hcpinn bench --out $(call measured,bench)
+	@$(peers_venv)/bin/python benchmarks/stages.py run --out $(call measured,stages)
+	@$(peers_venv)/bin/python benchmarks/growth.py run --out $(call measured,growth)
+	@$(peers_venv)/bin/python benchmarks/compile_time.py run --out $(call measured,compile_time)
+	@$(peers_venv)/bin/python benchmarks/step_time.py --out $(call measured,step_time)
+	@$(peers_venv)/bin/python benchmarks/time_to_accuracy.py run --limit $(LIMIT) --out $(call measured,time_to_accuracy)
+	@$(peers_venv)/bin/python benchmarks/speed_page.py
 
 clean: ## Remove the .venvs, caches and built files; results in out/ stay
 	@rm -rf $(venv) $(peers_venv) site build dist .pytest_cache .ruff_cache

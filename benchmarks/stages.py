@@ -1,6 +1,6 @@
 """Milliseconds per step of the study's own stages, alone and together: Adam and L-BFGS, with all its parts.
 
-    python benchmarks/stages.py run --out benchmarks/results/stages-cpu.json --together 4
+    python benchmarks/stages.py run --out benchmarks/results/stages-cpu.json
     python benchmarks/stages.py table benchmarks/results/stages-cpu.json
 
 Each row is a method of the study at its full 16,384 points, from the initial parameters: time per step for
@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from hcpinn import Run, find_method, find_problem
@@ -62,8 +63,9 @@ def measure(options: argparse.Namespace) -> None:
     keep_programs()
     record = origin("python benchmarks/stages.py", sys.argv[1:])
     rows = record["rows"] = []
+    together = options.together or ([4] if jax.default_backend() == "cpu" else [12, 64])
     for problem, method, stage in ROWS:
-        for count in (1, *options.together):
+        for count in (1, *together):
             rows.append(one(problem, method, stage, count, options))
             print(describe(rows[-1]), flush=True)
             write_bytes(options.out, (json.dumps(record, indent=1) + "\n").encode())
