@@ -289,7 +289,7 @@ _READING = (
             ("a limit", "all seeds are on one side of it; of ten, nine (sign test)"),
             (
                 "best or worst of several",
-                "each pair of rows by these rules: one that fails is enough to fail",
+                "against each other row, by pairs of seeds as above, without the tenth",
             ),
             ("gains, fields of a run", "each seed by itself, and as many have to agree as for a limit"),
             ("≶ seeds overlap", "neither a comparison nor its contrary gets so far"),
