@@ -61,5 +61,7 @@ def record(**changes):
         "trained_together": 4,
         "commit": "abc",
         "finished": "2026-01-01T00:00:00+00:00",
+        "group": ("ab" * 6, "cd" * 6),
+        "accuracy": 1e-2,
     }
     return Record(**{**settings, **changes})

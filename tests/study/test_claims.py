@@ -71,6 +71,75 @@ def test_a_difference_below_a_tenth_is_no_gain():
     assert found("fast-decay-allen-cahn-1", pair(0.91e-3)).status is Status.FAILS
 
 
+def rows(**errors):
+    """Records of two rows of the first Allen–Cahn case, an error for each seed."""
+    return [
+        record("allen-cahn-1", method.replace("_", "+"), error, seed=seed)
+        for method, found in errors.items()
+        for seed, error in enumerate(found)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fast", "slow", "status", "words"),
+    [
+        ([1e-3, 2e-3, 3e-3], [4e-3, 5e-3, 9e-3], Status.HOLDS, "2.00e-3 (1.00e-3 to 3.00e-3) < pbc+ic2"),
+        ([1e-3, 2e-3, 6e-3], [5e-3, 5e-3, 9e-3], Status.OVERLAP, "≶ pbc+ic2 5.00e-3 (5.00e-3 to 9.00e-3): seeds overlap"),
+        ([4e-3, 5e-3, 9e-3], [1e-3, 2e-3, 3e-3], Status.FAILS, "> pbc+ic2"),
+        ([1e-3, 1e-3, 1e-3], [1e-3, 1e-3, 1e-3], Status.FAILS, "≈ pbc+ic2"),
+        ([1e-3], [4e-3, 5e-3, 9e-3], Status.HOLDS, "pbc+ic1 1.00e-3 <"),
+        ([1e-3, 2e-3, None], [4e-3, 5e-3, 9e-3], Status.OVERLAP, "2.00e-3 (1.00e-3 to ∞) ≶"),
+        ([4e-3, 5e-3, 9e-3], [None, None, None], Status.HOLDS, "< pbc+ic2 ∞ (∞ to ∞)"),
+    ],
+)  # fmt: skip
+def test_seeds_have_to_agree_and_nothing_is_decided_where_they_overlap(fast, slow, status, words):
+    finding = found("fast-decay-allen-cahn-1", rows(pbc_ic1=fast, pbc_ic2=slow))
+    assert finding.status is status
+    assert (finding.run, finding.overlapping) == (1, status is Status.OVERLAP)
+    assert words in finding.cases[0].text
+
+
+def test_one_row_with_overlapping_seeds_keeps_a_claim_from_holding():
+    good = rows(pbc=[0.9, 0.95, 0.99], pbc_sa=[0.9, 0.95, 0.99])
+    assert found("soft-is-lost", good).status is Status.HOLDS
+    lucky = rows(pbc=[0.9, 0.95, 0.99], pbc_sa=[0.9, 0.95, 1e-3])
+    finding = found("soft-is-lost", lucky)
+    assert (finding.holding, finding.decided, finding.overlapping) == (1, 1, 1)
+    assert finding.status is Status.IN_PART
+    assert finding.cases[1].text == "allen-cahn-1: pbc+sa 0.900 (1.00e-3 to 0.950) ≶ 0.5: seeds overlap"
+
+
+def test_the_best_row_has_to_stand_apart_from_every_other():
+    table = [row.method for row in published_rows() if row.table == "ablation allen-cahn-1"]
+    far = {method.replace("+", "_"): [0.1, 0.2, 0.3] for method in table}
+    best = [1e-3, 2e-3, 3e-3]
+    whole = lambda **near: rows(**{**far, "pbc_ic1_sa": best, **near})
+    assert found("full-is-best", whole()).status is Status.HOLDS
+    assert found("full-is-best", whole(ic2=[2e-3, 4e-3, 5e-3])).status is Status.OVERLAP
+    beaten = found("full-is-best", whole(ic2=[2e-3, 4e-3, 5e-3], ic1=[1e-4, 2e-4, 3e-4]))
+    assert beaten.status is Status.FAILS
+    assert "best other row, ic1 2.00e-4 (1.00e-4 to 3.00e-4)" in beaten.cases[0].text
+
+
+def test_factors_between_rows_are_judged_seed_by_seed():
+    def growth(*paper_at_60):
+        speeds = {
+            ("paper", 30): [1e-2] * 3,
+            ("paper", 60): paper_at_60,
+            ("baseline", 30): [0.1] * 3,
+            ("baseline", 60): [1.0] * 3,
+        }
+        return [
+            record("advection", method, error, seed=seed, c=c)
+            for (method, c), errors in speeds.items()
+            for seed, error in enumerate(errors)
+        ]  # fmt: skip
+
+    assert found("advection-growth", growth(2e-2, 3e-2, 4e-2)).status is Status.HOLDS
+    assert found("advection-growth", growth(2e-2, 3e-2, 4e-1)).status is Status.OVERLAP
+    assert found("advection-growth", growth(2e-1, 3e-1, 4e-1)).status is Status.FAILS
+
+
 def test_a_finding_counts_what_was_run_and_says_when_more_is_to_come():
     records = [record("allen-cahn-2", "baseline", 0.4), record("kuramoto-sivashinsky", "baseline", 1e-3)]
     finding = found("baseline-fails", records)

@@ -19,10 +19,10 @@ MEASURED = Path(__file__).parents[2] / "results" / "h200"
 
 def test_groups_hold_every_run_once_and_only_runs_that_train_together():
     wanted = find_study("ablation").wanted
-    groups = grouped(wanted, size=lambda runs: 3)
+    groups = grouped(wanted, size=lambda runs: 4)
     assert sorted(key for group in groups for key in group.keys) == sorted(wanted)
     for group in groups:
-        assert len(group) <= 3
+        assert len(group) <= 4
         check_alike(group.runs)
         assert [wanted[key][0] for key in group.keys] == list(group.runs)
     assert any(len({run.problem.name for run in group.runs}) > 1 for group in groups)

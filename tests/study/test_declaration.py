@@ -5,7 +5,10 @@ import pytest
 import hcpinn as hc
 from hcpinn.catalog import published_rows, tables
 from hcpinn.errors import HcpinnError
-from hcpinn.study import Study, find_study, grid, load_study, paper, ready_made
+from hcpinn.study import CLAIMS, Study, find_study, grid, load_study, paper, ready_made
+from hcpinn.study.claims import Evidence
+from hcpinn.study.cost import LARGEST
+from hcpinn.study.groups import grouped
 from hcpinn.study.paper import MODES
 from small_studies import DECAY, method, study
 
@@ -161,16 +164,57 @@ def test_the_paper_is_there_row_by_row(whole):
 def test_sections_have_the_size_of_the_tables(whole):
     sizes = {section.name: len(section.runs) for section in whole.sections}
     for table, entries in tables()["ablation"].items():
-        assert sizes[f"ablation {table}"] == len(entries)
+        assert sizes[f"ablation {table}"] == 3 * len(entries)
     assert sizes["advection by speed"] == 3 * 4 * 10
-    assert sizes["comparison"] == 12
-    assert sizes["two dimensions"] == sizes["Dirichlet"] == 1
-    assert sizes["modes allen-cahn-1"] == sizes["modes allen-cahn-2"] == len(MODES)
+    assert sizes["comparison"] == 3 * 12
+    assert sizes["two dimensions"] == sizes["Dirichlet"] == 3
+    assert sizes["modes allen-cahn-1"] == sizes["modes allen-cahn-2"] == 3 * len(MODES)
     assert sizes["expert"] == 9
 
 
+def test_every_row_that_carries_a_claim_has_three_seeds(whole):
+    asked = set()
+
+    class Recording(Evidence):
+        def row(self, problem, method, /, **parameters):
+            asked.add((problem, method, tuple(sorted(parameters.items()))))
+
+        def modes(self, problem):
+            asked.update((problem, f"m={count}", ()) for count in MODES)
+            return {}
+
+    for claim in CLAIMS:
+        claim.cases(Recording({}, lambda row, name: None))
+    seeds = {}
+    for section in whole.sections:
+        for run, row in zip(section.runs, section.published, strict=True):
+            name, parameters = (row.method, row.parameters) if row else (run.method.name, {})
+            if section.name != "expert":
+                key = (run.problem.name, name, tuple(sorted(parameters.items())))
+                seeds.setdefault(key, set()).add(run.seed)
+    originals = {key for key in asked if key[1] in ("causal", "rba")}
+    assert len(originals) == 3
+    assert asked - originals == set(seeds)
+    assert all(found >= {0, 1, 2} for found in seeds.values())
+    assert {key[1] for key, found in seeds.items() if len(found) == 10} >= {"paper", "cinn", "baseline"}
+
+
+def test_the_seeds_of_a_row_train_together(whole):
+    groups = grouped(whole.wanted, size=lambda runs: LARGEST)
+    home = {key: number for number, group in enumerate(groups) for key in group.keys}
+    for section in whole.sections:
+        if section.name != "advection by speed":  # ten seeds at four speeds are more than a group holds
+            rows = {}
+            for label, key in zip(section.labels, section.keys, strict=True):
+                rows.setdefault(label, set()).add(home[key])
+            assert all(len(found) == 1 for found in rows.values()), section.name
+
+
 def test_a_row_that_two_tables_share_is_trained_once(whole):
-    keys = {section.name: dict(zip(section.labels, section.keys, strict=True)) for section in whole.sections}
+    keys = {
+        section.name: dict(zip(section.labels[::-1], section.keys[::-1], strict=True))
+        for section in whole.sections
+    }
     best = keys["ablation allen-cahn-1"]["pbc+ic1+sa"]
     assert keys["modes allen-cahn-1"]["m = 10"] == best
     assert keys["comparison"]["allen-cahn-1, paper"] == best

@@ -59,11 +59,18 @@ def test_a_record_survives_json():
     again = Record.from_plain(json.loads(json.dumps(given.to_plain(), allow_nan=False)), source="here")
     for name in (
         *("key", "problem", "parameters", "method", "method_text", "seed", "status", "reason"),
-        "summary",
+        *("summary", "group", "accuracy"),
     ):
         assert getattr(again, name) == getattr(given, name), name
     np.testing.assert_array_equal(again.history["step"], [1, 2, 9])
     np.testing.assert_allclose(again.history["loss"], [1.0, np.nan, 1 / 3], rtol=1e-4)
+
+
+def test_records_from_before_groups_were_kept_are_read():
+    plain = record(group=("ab" * 6,), accuracy=1e-2).to_plain()
+    old = Record.from_plain({k: v for k, v in plain.items() if k not in ("group", "accuracy")}, source="here")
+    assert (old.group, old.accuracy) == ((), None)
+    assert Record.from_plain(plain, source="here").group == ("ab" * 6,)
 
 
 def test_records_that_are_not_whole_or_of_another_version_are_refused():

@@ -120,6 +120,23 @@ def test_the_page_says_what_failed_what_is_missing_and_where_it_comes_from(writt
     assert "Solutions that could not be drawn" not in text
 
 
+def test_claims_whose_seeds_overlap_say_so_and_the_rule_is_on_the_page(tmp_path):
+    store = Store.make(tmp_path)
+    for method, errors in (("pbc+ic1", (1e-3, 2e-3, 6e-3)), ("pbc+ic2", (5e-3, 7e-3, 9e-3))):
+        for seed, error in enumerate(errors):
+            store.keep(record("allen-cahn-1", method, error, l1=error, seed=seed))
+    store.keep(record("allen-cahn-1", "pbc", 0.9, l1=0.9))
+    text = page(store, figures=False)
+    assert 'data-status="seeds-overlap" id="claim-fast-decay-allen-cahn-1"' in text
+    assert (
+        '<li class="tie"><span class="unseen">undecided: </span>allen-cahn-1: pbc+ic1 2.00e-3 (1.00e-3 to '
+        in text
+    )
+    assert "<b>0 of 1</b> comparisons hold; in 1 the seeds overlap; 1 more are not yet run" in text
+    assert "Claims over several seeds" in text
+    assert "1 of 3 published rows that was run has one seed so far" in text
+
+
 def test_device_time_is_shared_by_runs_that_trained_together(folder):
     records = [r for r in Store(folder).records() if r.trained_together == 4]
     from hcpinn.study.provenance import origin

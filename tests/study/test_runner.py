@@ -40,7 +40,9 @@ def test_every_run_is_kept_with_all_that_belongs_to_it(whole):
         assert (record.problem, record.method, record.seed) == ("decay", run.method.name, run.seed)
         assert record.parameters == dict(run.problem.parameters)
         assert record.status == "done"
-        assert record.trained_together == together
+        assert record.trained_together == len(record.group) == together
+        assert key.startswith(record.group[run.seed])
+        assert record.accuracy == 1e-2
         assert record.summary["rel_l2"]["u"] > 0
         assert set(record.summary["rel_l2_at"]) == {"t=0.5", "t=1"}
         assert record.summary["stages"] == [["Adam", 300]]
@@ -63,6 +65,16 @@ def test_runs_together_give_what_each_gives_alone(whole, tmp_path):
     np.testing.assert_allclose(together.history.loss, alone.history.loss, rtol=1e-9)
     np.testing.assert_allclose(together.theta, alone.theta, rtol=1e-7, atol=1e-9)
     assert together.rel_l2["u"] == pytest.approx(alone.rel_l2["u"], rel=1e-7)
+
+
+def test_groups_that_are_given_train_as_they_are(tmp_path):
+    stages = (hc.Adam(steps=20, rate=1e-2),)
+    wanted = study(*(hc.Run(DECAY, method(stages=stages), seed) for seed in range(4)))
+    zero, one, two, three = wanted.sections[0].keys
+    run_study(wanted, tmp_path, groups=[(two, zero)])
+    store = Store(tmp_path)
+    assert store.get(zero).group == store.get(two).group == (two[:12], zero[:12])
+    assert store.get(one).group == store.get(three).group == (one[:12], three[:12])
 
 
 def test_nothing_is_trained_twice_and_new_seeds_are_added(whole, tmp_path):

@@ -87,7 +87,7 @@ def test_failed_runs_and_lost_errors_are_shown_as_such():
     shown = table([broken, lost], "ablation allen-cahn-1").markdown().splitlines()
     (failed,) = [line for line in shown if line.startswith("| pbc |")]
     assert "| failed |" in failed
-    assert "0 of 1, 1 failed" in failed
+    assert "0 of 3, 1 failed" in failed
     assert "The loss became infinite." in failed
     (unknown,) = [line for line in shown if line.startswith("| baseline |")]
     assert "no figure" in unknown
@@ -118,6 +118,26 @@ def test_csv_has_all_digits_and_markdown_and_latex_have_every_row():
     assert len(lines) == len(shown.rows) == shown.markdown().count("\n") - 2
     assert shown.latex().count(r" \\") == len(shown.rows) + 1
     assert r"$1.23\times 10^{-3}$" in shown.latex()
+
+
+def test_a_row_of_several_seeds_shows_the_published_figure_ours_with_its_spread_their_ratio_and_the_seeds():
+    records = [
+        record("allen-cahn-2", "pbc", error, l1=0.5, seed=s) for s, error in enumerate((0.2, 0.3, 0.7))
+    ]
+    shown = table([*records, record("allen-cahn-2", "sa", 0.1, l1=0.1)], "ablation allen-cahn-2")
+    head, _, *lines = shown.markdown().splitlines()
+    assert head.startswith(
+        "| method | L2 published | L2 ours | L2 min–max | L2 ours / published | L1 published"
+    )
+    (several,) = [line for line in lines if line.startswith("| pbc |")]
+    assert several.startswith("| pbc | 0.999 | 0.400 | 0.200 – 0.700 | 0.40 |")
+    assert several.endswith("| 3 | not converged | 120 |")
+    (single,) = [line for line in lines if line.startswith("| sa |")]
+    assert single.startswith("| sa | 0.402 | 0.100 | – | 0.25 |")
+    assert single.endswith("| 1 of 3 | not converged | 120 |")
+    assert "Ours: the mean over the seeds, the smallest and the largest value}" in shown.latex()
+    (line,) = [line for line in csv.DictReader(io.StringIO(shown.csv())) if line["method"] == "pbc"]
+    assert (line["L2 median"], line["L2 low"], line["L2 high"], line["seeds"]) == ("0.3", "0.2", "0.7", "3")
 
 
 @pytest.mark.parametrize(

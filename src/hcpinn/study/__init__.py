@@ -1,9 +1,11 @@
 """Studies: problems × methods × seeds as one resumable job, kept in a store."""
 
+from .agreement import Agreement, Pair
 from .claimed import CLAIMS
 from .claims import Claim, Finding, Status, judge, our_evidence, published_evidence
 from .declaration import Section, Study
 from .paper import find_study, paper, ready_made
+from .recheck import Recheck, recheck
 from .record import Record, run_key
 from .report import write_report, write_tables
 from .runner import Report, run_study
@@ -14,8 +16,11 @@ from .watch import Watch
 
 __all__ = [
     "CLAIMS",
+    "Agreement",
     "Claim",
     "Finding",
+    "Pair",
+    "Recheck",
     "Record",
     "Report",
     "Section",
@@ -33,6 +38,7 @@ __all__ = [
     "published_evidence",
     "read_tables",
     "ready_made",
+    "recheck",
     "run_key",
     "run_study",
     "write_report",

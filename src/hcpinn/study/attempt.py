@@ -74,7 +74,13 @@ def attempt(
     for solution in solutions:
         if solution.stop in (Stop.TIME, Stop.INTERRUPTED):
             return Outcome(stop=solution.stop)
-    facts = {"trained_together": len(group), "commit": source_commit(), "finished": now()}
+    facts = {
+        "trained_together": len(group),
+        "group": group.short_keys,
+        "accuracy": group.accuracy,
+        "commit": source_commit(),
+        "finished": now(),
+    }
     return Outcome(
         tuple((record_of(s, key=key, **facts), s) for key, s in zip(group.keys, solutions, strict=True))
     )

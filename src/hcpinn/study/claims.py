@@ -1,16 +1,18 @@
 """What the study claims, each claim with the comparisons that decide it.
 
-A claim is a list of cases, and a case is a comparison of errors that holds, does not hold, or has not been
-run. The same cases are put to the published figures, so a reader sees what a claim rests on.
+A claim is a list of cases, and a case is a comparison of errors that holds, does not hold, is left open
+because the seeds overlap (`seeds` says when), or has not been run. The same cases are put to the published
+figures, which are of one training or one mean each, so a reader sees what a claim rests on.
 
     for claim in CLAIMS:
         finding = judge(claim, evidence)
-        print(claim.title, finding.status.value, finding.holding, "of", finding.decided)
+        print(claim.title, finding.status.value, finding.holding, "of", finding.run)
 """
 
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +21,8 @@ from typing import Any
 from .columns import number
 from .matching import recorded_settings
 from .record import Record
-from .rows import MEASURES, Row
+from .rows import MEASURES, Row, measured, without_error
+from .seeds import Sample, at_most, contrary, every, lies_below
 from .tables import Table
 
 MARGIN = 0.1
@@ -32,6 +35,7 @@ class Status(enum.Enum):
     HOLDS = "holds"
     IN_PART = "holds in part"
     FAILS = "does not hold"
+    OVERLAP = "seeds overlap"
     NOT_RUN = "not yet run"
 
 
@@ -41,7 +45,19 @@ class Case:
 
     text: str
     holds: bool | None
-    """None if a run it needs is missing."""
+    """None if a run it needs is missing, or if the seeds do not agree."""
+    overlap: bool = False
+    """Whether the seeds do not agree."""
+
+
+def compared(text: str, holds: bool | None) -> Case:
+    """The case of a comparison whose runs are all there."""
+    return Case(text if holds is not None else f"{text}: seeds overlap", holds, overlap=holds is None)
+
+
+def sign(outcome: bool | None, yes: str, no: str) -> str:
+    """The sign between two errors; '≶' where seeds overlap."""
+    return "≶" if outcome is None else yes if outcome else no
 
 
 Key = tuple[str, str, tuple[tuple[str, float], ...]]
@@ -53,21 +69,21 @@ class Evidence:
     def __init__(
         self,
         rows: Mapping[Key, Row],
-        figure: Callable[[Row, str], float | None],
+        figure: Callable[[Row, str], Sample | None],
         records: Sequence[Record] = (),
         theory: Mapping[str, Mapping[str, Any]] | None = None,
     ):
         self._rows = rows
         self.figure = figure
-        """A figure of a row by its name."""
+        """A figure of a row by its name, over the seeds."""
         self.records = records
         self.theory = theory or {}
         """Summaries of `hcpinn theory`, by problem."""
         self.used: dict[Key, Row] = {}
         """The rows that were asked for and found."""
 
-    def __call__(self, problem: str, method: str, /, **parameters: float) -> float | None:
-        """The relative L2 error, of several fields the largest; None if it was not run."""
+    def __call__(self, problem: str, method: str, /, **parameters: float) -> Sample | None:
+        """The relative L2 errors, of several fields the largest; None if it was not run."""
         row = self.row(problem, method, **parameters)
         return None if row is None else self.figure(row, "error")
 
@@ -78,7 +94,7 @@ class Evidence:
             self.used[key] = self._rows[key]
         return self._rows.get(key)
 
-    def modes(self, problem: str) -> dict[int, float]:
+    def modes(self, problem: str) -> dict[int, Sample]:
         """Errors by number of Fourier modes."""
         found = {}
         for key, row in self._rows.items():
@@ -113,13 +129,18 @@ def published_evidence(tables: Iterable[Table]) -> Evidence:
     return Evidence(rows, _published_figure)
 
 
-def _our_figure(row: Row, name: str) -> float | None:
-    found = row.found("rel_l2" if name == "error" else name)
-    return None if found is None else found.mean
+def _our_figure(row: Row, name: str) -> Sample | None:
+    found = {}
+    for record in row.done:
+        error = measured(record, "rel_l2" if name == "error" else name)
+        if error is not None or without_error(record):
+            found[record.seed] = math.inf if error is None else error
+    return Sample(found) if found else None
 
 
-def _published_figure(row: Row, name: str) -> float | None:
-    return row.published_error if name == "error" else row.published.get(name)
+def _published_figure(row: Row, name: str) -> Sample | None:
+    found = row.published_error if name == "error" else row.published.get(name)
+    return None if found is None else Sample({0: found})
 
 
 @dataclass(frozen=True)
@@ -146,8 +167,18 @@ class Finding:
 
     @cached_property
     def decided(self) -> int:
-        """How many comparisons could be made."""
+        """How many comparisons came out one way or the other."""
         return sum(case.holds is not None for case in self.cases)
+
+    @cached_property
+    def overlapping(self) -> int:
+        """How many were made, but left open by seeds that overlap."""
+        return sum(case.overlap for case in self.cases)
+
+    @property
+    def run(self) -> int:
+        """How many comparisons could be made."""
+        return self.decided + self.overlapping
 
     @cached_property
     def holding(self) -> int:
@@ -157,14 +188,16 @@ class Finding:
     @property
     def complete(self) -> bool:
         """Whether every comparison could be made."""
-        return self.decided == len(self.cases)
+        return self.run == len(self.cases)
 
     @property
     def status(self) -> Status:
-        """Holds if every comparison that was made does."""
-        if not self.decided:
+        """Holds if every comparison that was made does; seeds that overlap bear nothing out."""
+        if not self.run:
             return Status.NOT_RUN
-        if self.holding == self.decided:
+        if not self.decided:
+            return Status.OVERLAP
+        if self.holding == self.run:
             return Status.HOLDS
         return Status.IN_PART if self.holding else Status.FAILS
 
@@ -182,9 +215,9 @@ def lower(errors: Evidence, problem: str, better: str, worse: str, **parameters:
     where = _where(problem, parameters)
     if a is None or b is None:
         return Case(f"{where}: {better} against {worse}", None)
-    holds = a < (1 - MARGIN) * b
-    sign = "<" if holds else ("≈" if a <= (1 + MARGIN) * b else ">")
-    return Case(f"{where}: {better} {number(a)} {sign} {worse} {number(b)}", holds)
+    holds = lies_below(a, b.times(1 - MARGIN))
+    between = sign(holds, "<", "≈" if a.median <= (1 + MARGIN) * b.median else ">")
+    return compared(f"{where}: {better} {a} {between} {worse} {b}", holds)
 
 
 def within(errors: Evidence, problem: str, first: str, second: str, factor: float) -> Case:
@@ -192,10 +225,15 @@ def within(errors: Evidence, problem: str, first: str, second: str, factor: floa
     a, b = errors(problem, first), errors(problem, second)
     if a is None or b is None:
         return Case(f"{problem}: {first} against {second}", None)
-    apart = max(a / b, b / a)
-    return Case(
-        f"{problem}: {first} {number(a)}, {second} {number(b)}: a factor of {apart:.2g}", apart <= factor
-    )
+    low, high = sorted((a.median, b.median))
+    apart = high / low if math.isfinite(high) else math.inf
+    text = f"{problem}: {first} {a}, {second} {b}: a factor of {apart:.2g}"
+    return compared(text, similar(a, b, factor))
+
+
+def similar(first: Sample, second: Sample, factor: float) -> bool | None:
+    """Whether neither of two samples lies above the other by more than a factor."""
+    return every(contrary(lies_below(a.times(factor), b)) for a, b in ((first, second), (second, first)))
 
 
 def below(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> Case:
@@ -204,8 +242,7 @@ def below(errors: Evidence, problem: str, method: str, limit: float, **parameter
     where = _where(problem, parameters)
     if found is None:
         return Case(f"{where}: {method} at most {limit:g}", None)
-    sign = "≤" if found <= limit else ">"
-    return Case(f"{where}: {method} {number(found)} {sign} {limit:g}", found <= limit)
+    return _against(f"{where}: {method} {found}", f"{limit:g}", at_most(found, limit), claimed=True)
 
 
 def above(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> Case:
@@ -214,8 +251,7 @@ def above(errors: Evidence, problem: str, method: str, limit: float, **parameter
     where = _where(problem, parameters)
     if found is None:
         return Case(f"{where}: {method} above {limit:g}", None)
-    sign = ">" if found > limit else "≤"
-    return Case(f"{where}: {method} {number(found)} {sign} {limit:g}", found > limit)
+    return _against(f"{where}: {method} {found}", f"{limit:g}", at_most(found, limit), claimed=False)
 
 
 def reproduced(errors: Evidence, problem: str, method: str, measure: str, factor: float = 2.0) -> Case:
@@ -224,13 +260,19 @@ def reproduced(errors: Evidence, problem: str, method: str, measure: str, factor
     found = None if row is None else errors.figure(row, measure)
     if row is None or found is None or measure not in row.published:
         return Case(f"{problem}: {MEASURES[measure]} of {method} against the published figure", None)
-    holds = found <= factor * row.published[measure]
-    sign = "≤" if holds else ">"
-    return Case(
-        f"{problem}: {MEASURES[measure]} {number(found)} {sign} {factor:g} × "
-        f"{number(row.published[measure])}",
-        holds,
+    published = row.published[measure]
+    return _against(
+        f"{problem}: {MEASURES[measure]} {found}",
+        f"{factor:g} × {number(published)}",
+        at_most(found, factor * published),
+        claimed=True,
     )
+
+
+def _against(what: str, limit: str, outcome: bool | None, *, claimed: bool) -> Case:
+    """The case of a figure and a limit that it was claimed to keep, or to break."""
+    text = f"{what} {sign(outcome, '≤', '>')} {limit}"
+    return compared(text, outcome if claimed else contrary(outcome))
 
 
 def fine_tuned(errors: Evidence) -> list[Case]:

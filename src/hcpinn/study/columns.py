@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -54,7 +55,7 @@ def columns_of(rows: Sequence[Row], measures: Sequence[str]) -> tuple[Column, ..
     for measure in measures:
         columns += _measured(MEASURES[measure], rows, measure)
     columns += [
-        _text("runs", rows, lambda row: row.runs),
+        _text("seeds", rows, lambda row: row.runs),
         Column("verdict", tuple(Cell(row.verdict, row.verdict) for row in rows), "verdict"),
         Column("seconds", tuple(_figure(row.seconds, seconds) for row in rows), "figure"),
         Column("note", tuple(Cell(row.notes, row.notes) for row in rows), "note"),
@@ -68,17 +69,18 @@ def _measured(label: str, rows: Sequence[Row], measure: str) -> list[Column]:
         f"{label} ours", tuple(_mean(spread, row) for spread, row in zip(found, rows, strict=True)), "figure"
     )
     columns = [ours]
+    several = any(spread is not None and len(spread.values) > 1 for spread in found)
+    if several:
+        columns.append(Column(f"{label} min–max", tuple(map(_range, found)), "spread", data=False))
     if any(measure in row.published for row in rows):
         published = tuple(_figure(row.published.get(measure), number) for row in rows)
         ratios = tuple(_figure(row.ratio(measure), ratio) for row in rows)
         columns = [
             Column(f"{label} published", published, "figure"),
-            ours,
+            *columns,
             Column(f"{label} ours / published", ratios, "ratio"),
         ]
-    if any(spread is not None and len(spread.values) > 1 for spread in found):
-        ranges = tuple(_range(spread) for spread in found)
-        columns.append(Column(f"{label} min–max", ranges, "spread", data=False))
+    if several:
         for name in ("median", "low", "high"):
             cells = tuple(_figure(getattr(spread, name) if spread else None, number) for spread in found)
             columns.append(Column(f"{label} {name}", cells, "figure", shown=False))
@@ -111,6 +113,8 @@ def _range(spread: Spread | None) -> Cell:
 
 def number(value: float) -> str:
     """A figure in three digits: 8.29e-4, 0.403, 12.4."""
+    if math.isinf(value):
+        return "∞"
     if value == 0 or 0.1 <= abs(value) < 1000:
         return f"{value:#.3g}".rstrip(".")
     mantissa, _, exponent = f"{value:.2e}".partition("e")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
 from ..catalog import ENTRIES, SWITCHES, PublishedRow, published_rows
 from ..catalog.rows import row
-from .claims import Case, Evidence, above, below, lower, reproduced, within
+from .claims import Case, Evidence, above, below, compared, lower, reproduced, sign, similar, within
 from .columns import number
+from .seeds import contrary, every, lies_below, seed_by_seed
 
 _ABLATION = "ablation "
 _ACCURATE = 1e-2
@@ -83,11 +85,14 @@ def worst_without_initial_data(errors: Evidence) -> list[Case]:
                 continue
             found = {s: errors(problem, _name(rest), **parameters) for s, rest in without.items()}
             where = f"{problem}: {_name(on)}"
-            if any(value is None for value in found.values()):
+            known = {s: value for s, value in sorted(found.items()) if value is not None}
+            if len(known) < len(found):
                 cases.append(Case(f"{where} with one part left out", None))
                 continue
-            listed = ", ".join(f"without {s} {number(v or 0)}" for s, v in sorted(found.items()))
-            cases.append(Case(f"{where}: {listed}", max(found, key=lambda s: found[s] or 0) in hard))
+            listed = ", ".join(f"without {s} {value}" for s, value in known.items())
+            (worst,) = (known[s] for s in hard)
+            others = (value for s, value in known.items() if s not in hard)
+            cases.append(compared(f"{where}: {listed}", every(lies_below(v, worst) for v in others)))
     return cases
 
 
@@ -99,13 +104,17 @@ def full_scheme_best(errors: Evidence) -> list[Case]:
         mine = errors(problem, full, **parameters)
         others = {n: errors(problem, n, **parameters) for n in map(_name, rows) if n != full}
         known = {name: value for name, value in others.items() if value is not None}
-        rival = min(known, key=known.__getitem__, default="")
-        if mine is None or not known or (len(known) < len(others) and mine <= known[rival]):
+        if mine is None or not known:
             cases.append(Case(f"{problem}: {full} against all other rows", None))
             continue
-        sign = "≤" if mine <= known[rival] else ">"
-        text = f"{problem}: {full} {number(mine)} {sign} best other row, {rival} {number(known[rival])}"
-        cases.append(Case(text, mine <= known[rival]))
+        beaten = {name: contrary(lies_below(value, mine)) for name, value in known.items()}
+        holds = every(beaten.values())
+        if holds is not False and len(known) < len(others):
+            cases.append(Case(f"{problem}: {full} against all other rows", None))
+            continue
+        rival = min((n for n in known if beaten[n] is holds), key=lambda name: known[name].median)
+        text = f"{problem}: {full} {mine} {sign(holds, '≤', '>')} best other row, {rival} {known[rival]}"
+        cases.append(compared(text, holds))
     return cases
 
 
@@ -157,15 +166,14 @@ def decay_even(errors: Evidence, problem: str) -> list[Case]:
 
 def weights_matter_less(errors: Evidence) -> list[Case]:
     """The factor won by exact data and embedding against the one won by weights."""
-    found = [errors("allen-cahn-2", name) for name in ("baseline", "pbc+ic1", "pbc+ic1+sa")]
-    if None in found:
+    soft, hard, weighted = (errors("allen-cahn-2", name) for name in ("baseline", "pbc+ic1", "pbc+ic1+sa"))
+    if soft is None or hard is None or weighted is None:
         return [Case("allen-cahn-2: baseline, then pbc+ic1, then pbc+ic1+sa", None)]
-    soft, hard, weighted = (value or 0.0 for value in found)
     text = (
-        f"allen-cahn-2: from {number(soft)} a factor of {soft / hard:.3g} by exact data, then "
-        f"{hard / weighted:.3g} by weights"
+        f"allen-cahn-2: from {soft} a factor of {soft.median / hard.median:.3g} by exact data, then "
+        f"{hard.median / weighted.median:.3g} by weights"
     )
-    return [Case(text, soft / hard > hard / weighted)]
+    return [compared(text, seed_by_seed((soft, hard, weighted), lambda s, h, w: s / h > h / w))]
 
 
 def only_these_in_cahn_hilliard(errors: Evidence) -> list[Case]:
@@ -188,10 +196,9 @@ def v_is_harder(errors: Evidence) -> list[Case]:
         if pair is None or pair[0] is None or pair[1] is None:
             cases.append(Case(f"gray-scott: {name}, u against v", None))
             continue
-        sign = "<" if pair[0] < pair[1] else "≥"
-        cases.append(
-            Case(f"gray-scott: {name}, u {number(pair[0])} {sign} v {number(pair[1])}", pair[0] < pair[1])
-        )
+        holds = seed_by_seed((pair[0], pair[1]), lambda u, v: u < v)
+        text = f"gray-scott: {name}, u {pair[0]} {sign(holds, '<', '≥')} v {pair[1]}"
+        cases.append(compared(text, holds))
     return cases
 
 
@@ -212,17 +219,16 @@ def advection_ahead(errors: Evidence) -> list[Case]:
 
 def advection_grows(errors: Evidence) -> list[Case]:
     """By what factor errors grow from the slowest to the fastest transport."""
-    growth = {}
-    for method in ("paper", "baseline"):
-        slow, fast = errors("advection", method, c=30.0), errors("advection", method, c=60.0)
-        if slow is None or fast is None:
-            return [Case("advection: growth of the error from c = 30 to c = 60", None)]
-        growth[method] = fast / slow
+    found = [errors("advection", method, c=c) for method in ("paper", "baseline") for c in (30.0, 60.0)]
+    known = [sample for sample in found if sample is not None]
+    if len(known) < len(found):
+        return [Case("advection: growth of the error from c = 30 to c = 60", None)]
+    slow, fast, plain_slow, plain_fast = known
     text = (
-        f"advection: from c = 30 to 60 the error grows {growth['paper']:.2g} times (paper), "
-        f"{growth['baseline']:.2g} times (baseline)"
+        f"advection: from c = 30 to 60 the error grows {fast.median / slow.median:.2g} times (paper), "
+        f"{plain_fast.median / plain_slow.median:.2g} times (baseline)"
     )
-    return [Case(text, 1 < growth["paper"] < growth["baseline"])]
+    return [compared(text, seed_by_seed(known, lambda a, b, c, d: 1 < b / a < d / c))]
 
 
 def advection_at_fifty(errors: Evidence) -> list[Case]:
@@ -250,12 +256,10 @@ def attention_wins_in_the_end(errors: Evidence) -> list[Case]:
     rba, paper = errors("allen-cahn-1", "rba", gamma1=1e-4), errors("allen-cahn-1", "paper")
     if rba is None or paper is None:
         return [Case("allen-cahn-1: rba at 300,000 steps against paper", None)]
-    sign = "≤" if rba <= paper else ">"
-    text = (
-        f"allen-cahn-1: rba at 300,000 steps (γ₁ = 1e-4) {number(rba)} {sign} paper (γ₁ = 1e-3) "
-        f"{number(paper)}"
-    )
-    return [Case(text, rba <= paper)]
+    holds = contrary(lies_below(paper, rba))
+    between = sign(holds, "≤", ">")
+    text = f"allen-cahn-1: rba at 300,000 steps (γ₁ = 1e-4) {rba} {between} paper (γ₁ = 1e-3) {paper}"
+    return [compared(text, holds)]
 
 
 def short_budget_hurts_rivals(errors: Evidence) -> list[Case]:
@@ -270,10 +274,9 @@ def short_budget_hurts_rivals(errors: Evidence) -> list[Case]:
         if long is None or short is None:
             cases.append(Case(f"{problem}: {rival} at 300,000 and at 50,000 steps", None))
             continue
-        sign = "<" if long < short else "≥"
-        cases.append(
-            Case(f"{problem}: {rival} {number(long)} {sign} {rival}-50k {number(short)}", long < short)
-        )
+        holds = lies_below(long, short)
+        text = f"{problem}: {rival} {long} {sign(holds, '<', '≥')} {rival}-50k {short}"
+        cases.append(compared(text, holds))
     return cases
 
 
@@ -292,9 +295,9 @@ def dirichlet_below_periodic(errors: Evidence) -> list[Case]:
     edge, periodic = errors("allen-cahn-dirichlet", "paper"), errors("allen-cahn-1", "pbc+ic1+sa")
     if edge is None or periodic is None:
         return [Case("allen-cahn-dirichlet against allen-cahn-1, the study's best settings", None)]
-    sign = "<" if edge < periodic else "≥"
-    text = f"allen-cahn-dirichlet {number(edge)} {sign} allen-cahn-1 {number(periodic)}"
-    return [Case(text, edge < periodic)]
+    holds = lies_below(edge, periodic)
+    text = f"allen-cahn-dirichlet {edge} {sign(holds, '<', '≥')} allen-cahn-1 {periodic}"
+    return [compared(text, holds)]
 
 
 def modes(errors: Evidence) -> list[Case]:
@@ -308,13 +311,16 @@ def modes(errors: Evidence) -> list[Case]:
                 Case(f"{problem}: errors at many modes are far above the best", None),
             ]
             continue
-        few = [error for m, error in found.items() if m <= 10]
-        best, most = min(found.values()), max(found)
+        few = [sample for m, sample in found.items() if m <= 10]
+        best, most = min(found.values(), key=lambda sample: sample.median), max(found)
         if len(few) < 2:
             cases.append(Case(f"{problem}: errors at few modes lie close together", None))
         else:
-            text = f"{problem}: up to m = 10 from {number(min(few))} to {number(max(few))}"
-            cases.append(Case(text, max(few) <= 3 * min(few)))
-        text = f"{problem}: {number(found[most])} at m = {most}, {found[most] / best:.2g} times the best"
-        cases.append(Case(text, found[most] >= 10 * best))
+            medians = sorted(sample.median for sample in few)
+            text = f"{problem}: up to m = 10 from {number(medians[0])} to {number(medians[-1])}"
+            pairs = itertools.combinations(few, 2)
+            cases.append(compared(text, every(similar(one, other, 3.0) for one, other in pairs)))
+        times = found[most].median / best.median
+        text = f"{problem}: {found[most]} at m = {most}, {times:.2g} times the best, {best}"
+        cases.append(compared(text, contrary(lies_below(found[most], best.times(10.0)))))
     return cases

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from .claims import Claim, Finding, Status
+from .claims import Case, Claim, Finding, Status
 from .columns import Cell, Column
 from .gallery import Picture
 from .rows import Row
@@ -132,30 +132,25 @@ def claim(entry: Claim, found: Finding, published: Finding) -> str:
     total, failing = len(found.cases), found.decided - found.holding
     parts = "".join(
         f'<i class="{name}" style="width:{100 * count / total:.1f}%"></i>'
-        for name, count in (("yes", found.holding), ("no", failing))
+        for name, count in (("yes", found.holding), ("tie", found.overlapping), ("no", failing))
         if count
     )
     bar = f'<div class="bar" aria-hidden="true">{parts}</div>' if parts else ""
-    if found.decided:
-        said = f"<b>{found.holding} of {found.decided}</b> comparisons hold"
-        said += "" if found.complete else f"; {total - found.decided} more are not yet run"
+    if found.run:
+        said = f"<b>{found.holding} of {found.run}</b> comparisons hold"
+        said += f"; in {found.overlapping} the seeds overlap" if found.overlapping else ""
+        said += "" if found.complete else f"; {total - found.run} more are not yet run"
     else:
         said = f"{total} {'comparison is' if total == 1 else 'comparisons are'} not yet run"
-    if found.decided and found.other_settings:
+    if found.run and found.other_settings:
         said += ". Some runs have other settings than the study's, so this is not about its claim yet"
     theirs = (
         f" In the published figures {published.holding} of {published.decided} hold."
         if published.decided
         else ""
     )
-    marks = {True: "yes", False: "no", None: "open"}
-    words = {True: "holds: ", False: "does not hold: ", None: "not run: "}
-    cases = "".join(
-        f'<li class="{marks[case.holds]}"><span class="unseen">{words[case.holds]}</span>'
-        f"{escape(case.text)}</li>"
-        for case in found.cases
-    )
-    badge = found.status.value + (" so far" if found.decided and not found.complete else "")
+    cases = "".join(map(_case, found.cases))
+    badge = found.status.value + (" so far" if found.run and not found.complete else "")
     return (
         f'<article class="card claim" data-status="{anchor(found.status.value)}" id="claim-{entry.name}">'
         f'<span class="badge {anchor(found.status.value)}">{badge}</span><h3>{escape(entry.title)}</h3>'
@@ -164,6 +159,14 @@ def claim(entry: Claim, found: Finding, published: Finding) -> str:
         f"<details><summary>Comparisons</summary><p class=found>Criterion: {escape(entry.criterion)}</p>"
         f'<ul class="cases">{cases}</ul></details></article>'
     )
+
+
+def _case(case: Case) -> str:
+    if case.holds is None:
+        mark, word = ("tie", "undecided: ") if case.overlap else ("open", "not run: ")
+    else:
+        mark, word = ("yes", "holds: ") if case.holds else ("no", "does not hold: ")
+    return f'<li class="{mark}"><span class="unseen">{word}</span>{escape(case.text)}</li>'
 
 
 def chips(counts: Mapping[Status, int]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ..errors import MethodError
 from ..runs import Run, check_alike
+from .record import DIGITS
 
 Wanted = Mapping[str, tuple[Run, float]]
 """What is to be trained: key → run and accuracy."""
@@ -26,6 +27,11 @@ class Group:
     def name(self) -> str:
         """Its address: the same runs in the same order make the same group."""
         return hashlib.sha256(" ".join(self.keys).encode()).hexdigest()[:20]
+
+    @property
+    def short_keys(self) -> tuple[str, ...]:
+        """The keys, as the records of its runs hold them."""
+        return tuple(key[:DIGITS] for key in self.keys)
 
     def __len__(self) -> int:
         return len(self.keys)

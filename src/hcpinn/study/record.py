@@ -24,6 +24,12 @@ VERSION = 1
 
 DONE, FAILED = "done", "failed"
 
+DIGITS = 12
+"""Digits of a key that tell it from all others of a store."""
+
+_LATER = ("group", "accuracy")
+"""What records did not have at first."""
+
 _CURVE = 200
 """Points that are kept of each curve of a history."""
 
@@ -55,6 +61,13 @@ class Record:
     """The commit of hcpinn's source, with '+' after it where files had been changed."""
     finished: str = ""
     """When, in ISO form."""
+    group: tuple[str, ...] = ()
+    """The runs that trained together, itself among them, in their order: the first digits of their keys.
+
+    Empty in records from before groups were kept.
+    """
+    accuracy: float | None = None
+    """The relative L2 error up to which it counts as converged; None in such records."""
 
     @property
     def done(self) -> bool:
@@ -65,6 +78,7 @@ class Record:
         """The record as plain data, for JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["method_text"] = json.loads(self.method_text)
+        plain["group"] = list(self.group)
         # The same as method_text: one of them will do.
         plain["summary"] = {k: v for k, v in self.summary.items() if k != "method_settings"}
         plain["history"] = {name: [_short(v) for v in values] for name, values in self.history.items()}
@@ -75,7 +89,8 @@ class Record:
         """The record that `to_plain` described; `source` is where it comes from, for messages."""
         check_version(data, "record", source)
         try:
-            values = {name: data[name] for name in cls.__dataclass_fields__}
+            values = {n: data[n] for n in cls.__dataclass_fields__ if n in data or n not in _LATER}
+            values["group"] = tuple(map(str, values.get("group", ())))
             if values["summary"]:
                 values["summary"] = {**values["summary"], "method_settings": values["method_text"]}
             values["method_text"] = json.dumps(values["method_text"])
@@ -114,7 +129,16 @@ def _is_plain(method: Method) -> bool:
         return False
 
 
-def record_of(solution: Solution, *, key: str, trained_together: int, commit: str, finished: str) -> Record:
+def record_of(
+    solution: Solution,
+    *,
+    key: str,
+    trained_together: int,
+    commit: str,
+    finished: str,
+    group: tuple[str, ...] = (),
+    accuracy: float | None = None,
+) -> Record:
     """The record of a run that came to its end."""
     return Record(
         **_identity(key, solution.problem, solution.method, solution.seed),
@@ -128,6 +152,8 @@ def record_of(solution: Solution, *, key: str, trained_together: int, commit: st
         trained_together=trained_together,
         commit=commit,
         finished=finished,
+        group=group,
+        accuracy=accuracy,
     )
 
 

@@ -160,3 +160,11 @@ def measured(record: Record, measure: str) -> float | None:
     if not chosen or any(value is None or not math.isfinite(value) for value in chosen):
         return None
     return float(max(chosen))
+
+
+def without_error(record: Record) -> bool:
+    """Whether a run was compared with its reference and its error is not finite."""
+    errors = record.summary.get("rel_l2")
+    return isinstance(errors, Mapping) and any(
+        value is None or not math.isfinite(value) for value in errors.values()
+    )

@@ -60,6 +60,7 @@ def run_study(
     checkpoint_every: float = 30.0,
     cluster: str | None = None,
     watch: Watch | None = None,
+    groups: Sequence[tuple[str, ...]] = (),
 ) -> Report:
     """Train what a study wants and its store does not have yet.
 
@@ -73,6 +74,7 @@ def run_study(
         checkpoint_every: seconds between two checkpoints.
         cluster: 'ray' for a local Ray cluster, 'ray:ADDRESS' for another; by default this process trains.
         watch: who follows along.
+        groups: keys of runs that are to train together in this order; others are grouped by their shape.
     """
     store = Store.make(out)
     if cluster is None:
@@ -83,6 +85,7 @@ def run_study(
         workers = ray_workers(cluster, checkpoint_every=checkpoint_every, solutions=solutions)
     with workers as own:
         job = _Job(study, store, solutions, together, max_seconds, own, watch or Watch())
+        job.groups = tuple(groups)
         return job.run(retry_failed)
 
 
@@ -105,6 +108,7 @@ class _Job:
         self.claims: dict[str, Claim] = {}
         self.running: dict[str, Group] = {}
         self.queue: deque[Group] = deque()
+        self.groups: tuple[tuple[str, ...], ...] = ()
         self.started = False
         self.stop: Stop | None = None
 
@@ -136,10 +140,10 @@ class _Job:
         return [key for key in self.study.wanted if key not in kept]
 
     def _plan(self) -> None:
-        """Queue all that is missing and not in hand: first what was begun before, then new groups."""
+        """Queue all that is missing and not in hand: what was begun, then groups as given, then new ones."""
         missing = {key for key in self._missing() if key not in self.claims}
         self.queue.clear()
-        for keys in self._begun():
+        for keys in (*self._begun(), *self.groups):
             if set(keys) <= set(self.study.wanted) and missing & set(keys):
                 self.queue.append(group_of(keys, self.study.wanted))
                 missing -= set(keys)

@@ -131,12 +131,13 @@ class Store:
 
 
 def _laid_out(record: Record) -> str:
-    """JSON with one curve of the history per line, for people and for version control."""
+    """JSON with one curve of the history per line, and the group on one, for people and version control."""
     plain = record.to_plain()
+    group = json.dumps(plain.pop("group"))
     curves = [f"  {json.dumps(name)}: {json.dumps(values)}" for name, values in plain.pop("history").items()]
     history = "{\n" + ",\n".join(curves) + "\n }" if curves else "{}"
     text = json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False)
-    return text.removesuffix("\n}") + f',\n "history": {history}\n}}\n'
+    return text.removesuffix("\n}") + f',\n "group": {group},\n "history": {history}\n}}\n'
 
 
 def _read(path: Path) -> Any:

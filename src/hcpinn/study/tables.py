@@ -67,7 +67,9 @@ class Table:
 
     def latex(self) -> str:
         """The table for LaTeX, with the rules of the package booktabs."""
-        return to_latex(self.columns, self.title)
+        several = any(column.kind == "spread" for column in self.columns)
+        remark = ". Ours: the mean over the seeds, the smallest and the largest value" if several else ""
+        return to_latex(self.columns, self.title + remark)
 
 
 def read_tables(records: Sequence[Record]) -> list[Table]:

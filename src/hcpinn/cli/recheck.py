@@ -1,0 +1,211 @@
+"""The command `hcpinn recheck DIR`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import MethodError
+from .app import EXIT_INTERRUPTED, app, escape
+from .study import EXIT_UNFINISHED
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..study import Recheck, Record
+    from ..study.recheck import Plan
+
+EXIT_DIFFERS = 1
+
+_REASONS = 3
+"""How many are told in full."""
+
+
+@app.command()
+def recheck(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for what is trained now.", show_default=False)
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs to compare at least; whole groups are trained.", show_default="10"),
+    ] = None,
+    groups: Annotated[int | None, typer.Option(min=1, help="Groups to train, instead.")] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY", help="A run to train, instead, by the first digits of its key; repeatable."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Draw the sample by lot, without regard to what it costs.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be trained, how long it took then, and stop.")
+    ] = False,
+    max_seconds: Annotated[
+        float | None, typer.Option(min=0, help="Stop after this time; the same command goes on later.")
+    ] = None,
+    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 30.0,
+    progress: Annotated[
+        bool | None,
+        typer.Option(
+            "--progress/--quiet",
+            help="Show a bar, or nothing.",
+            show_default="a bar in a terminal, else lines",
+        ),
+    ] = None,
+) -> None:
+    """Train a sample of a study again and say whether the errors come out the same.
+
+    Each run is trained with the runs that it trained with at first, and all of them are compared. They have
+    the [bold]same bits[/bold]; or they are the [bold]same to rounding[/bold], 1 part in 1,000; or, if device,
+    versions, code or group are not as they were, [bold]within the seed spread[/bold]: errors changed by no
+    more than a factor of two, or than the row's other seeds differ; or a run [bold]differs[/bold]. All
+    figures are in recheck.json in the output folder.
+
+    Exit code: 0 if no run differs; 1 if one does; 2 for bad input; 3 if time was up; 130 if interrupted.
+
+    Examples:
+
+        hcpinn recheck results/h200 --out out/recheck
+
+        hcpinn recheck results/paper --groups 9 --dry-run
+
+        hcpinn recheck results/paper --sample 30 --max-seconds 600 --out out/recheck
+    """
+    from ..programs import keep_programs
+    from ..study import Watch
+    from ..study import recheck as train_again
+    from ..study.recheck import plan
+    from ..study.watch import in_terminal
+
+    keep_programs()
+    if dry_run:
+        _show_plan(plan(folder, sample=sample, groups=groups, keys=key or (), seed=seed))
+        return
+    if out is None:
+        raise MethodError("Name a folder for what is trained now, as in --out out/recheck.")
+    watch = Watch(
+        bar=in_terminal() if progress is None else progress, lines=progress is None and not in_terminal()
+    )
+    found = train_again(
+        folder,
+        out,
+        sample=sample,
+        groups=groups,
+        keys=key or (),
+        seed=seed,
+        max_seconds=max_seconds,
+        checkpoint_every=checkpoint_every,
+        watch=watch,
+    )
+    _show(found, out)
+    _conclude(found)
+
+
+def _show_plan(chosen: Plan) -> None:
+    from rich.table import Table
+
+    from ..study.watch import duration
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading in ("problems", "methods"):
+        table.add_column(heading)
+    for heading in ("compared", "in the group", "took"):
+        table.add_column(heading, justify="right")
+    for group in chosen.groups:
+        sizes = (str(len(group.records)), str(len(group.keys)), duration(group.seconds))
+        table.add_row(", ".join(group.problems), escape(", ".join(group.methods)), *sizes)
+    console = _console()
+    console.print(table)
+    console.print(
+        f"\n{len(chosen.records)} runs in {len(chosen.groups)} groups, which took "
+        f"{duration(chosen.seconds)} at the time."
+    )
+    _show_left_out(chosen.left_out)
+
+
+def _show(found: Recheck, out: Path) -> None:
+    from rich.table import Table
+
+    from ..study import Agreement
+    from ..study.columns import number
+    from ..study.rows import measured
+
+    def error(record: Record | None) -> str:
+        value = None if record is None else measured(record, "rel_l2")
+        return "–" if value is None else number(value)
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading in ("problem", "method"):
+        table.add_column(heading)
+    for heading in ("seed", "error before", "error now", "difference"):
+        table.add_column(heading, justify="right")
+    for heading in ("verdict", "changed since"):
+        table.add_column(heading)
+    names = _labels([pair.before for pair in found.pairs])
+    for pair, name in zip(found.pairs, names, strict=True):
+        known = pair.now is not None and pair.now.done
+        table.add_row(
+            name,
+            escape(pair.before.method),
+            str(pair.before.seed),
+            error(pair.before),
+            error(pair.now),
+            (f"{pair.difference:.1e}" if pair.difference else "0") if known else "–",
+            escape(pair.agreement.value if known or pair.now is None else f"failed: {pair.now.reason}"),
+            ", ".join(pair.changed),
+        )
+    console = _console()
+    console.print(table)
+    counts = ", ".join(f"{found.counts[v]} {v.value}" for v in Agreement if found.counts[v])
+    console.print(f"\n{len(found.pairs)} runs: {counts}. All figures are in {out / 'recheck.json'}.")
+    _show_left_out(found.plan.left_out)
+
+
+def _show_left_out(reasons: Sequence[str]) -> None:
+    for reason in reasons[:_REASONS]:
+        typer.echo(f"Left out: {reason}")
+    if len(reasons) > _REASONS:
+        typer.echo(f"Left out for such reasons: {len(reasons) - _REASONS} more.")
+
+
+def _console() -> Console:
+    """As wide as a terminal, or wide enough for every column."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+
+
+def _labels(records: Sequence[Record]) -> list[str]:
+    """The problem of each, with the parameters in which those of one name differ."""
+    values: dict[tuple[str, str], set[float]] = {}
+    for record in records:
+        for name, value in record.parameters.items():
+            values.setdefault((record.problem, name), set()).add(value)
+    return [
+        record.problem
+        + "".join(
+            f", {n} = {v:g}" for n, v in record.parameters.items() if len(values[record.problem, n]) > 1
+        )
+        for record in records
+    ]
+
+
+def _conclude(found: Recheck) -> None:
+    from ..training import Stop
+
+    if found.report.left:
+        typer.echo("The same command goes on from here.")
+    if found.report.stop is Stop.INTERRUPTED:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if not found.agrees:
+        raise typer.Exit(EXIT_DIFFERS)
+    if found.report.left:
+        raise typer.Exit(EXIT_UNFINISHED)

@@ -1,0 +1,157 @@
+"""Whether two trainings of one run came out the same, and if not, whether the difference is one of luck.
+
+The answer is the first of these that fits:
+
+* same bits: errors, loss and steps are equal to the last digit
+* same to rounding: no error differs by more than 1 part in 1,000
+* within the seed spread: something that decides the last digits is not as it was (the device, the versions,
+  hcpinn's code, the runs that trained together), and each error has changed by no more than a factor of two,
+  or than the factor between the smallest and the largest error of the row's other seeds, if that is more
+* differs
+
+Rounding that differs in the last digit grows over tens of thousands of steps until two trainings have no more
+in common than two seeds. Where nothing changed, there is no such excuse.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from .record import Record
+
+ROUNDING = 1e-3
+"""The relative difference up to which errors are the same to rounding."""
+
+FACTOR = 2.0
+"""The factor by which errors may change at least, where something else has."""
+
+
+class Agreement(enum.Enum):
+    """How a training compares with an earlier one of the same run."""
+
+    BITS = "same bits"
+    ROUNDING = "same to rounding"
+    SPREAD = "within the seed spread"
+    DIFFERS = "differs"
+    LEFT = "not yet run"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A run as it was recorded, and as it came out now."""
+
+    before: Record
+    now: Record | None
+    seeds: Sequence[Record] = ()
+    """The records of the same problem and method with other seeds."""
+
+    @cached_property
+    def changed(self) -> tuple[str, ...]:
+        """What decides the last digits and is not as it was."""
+        if self.now is None:
+            return ()
+        same = {
+            "device": _same(self, "device"),
+            "versions": _same(self, "versions"),
+            "code": self.before.commit == self.now.commit,
+            "group": _same_group(self.before, self.now),
+        }
+        return tuple(name for name, alike in same.items() if not alike)
+
+    @cached_property
+    def difference(self) -> float:
+        """The largest relative difference of an error."""
+        return max((_difference(before, now) for before, now in self._errors.values()), default=0.0)
+
+    @cached_property
+    def factors(self) -> dict[str, tuple[float, float]]:
+        """By which factor each error changed, and by which it might."""
+        seeds = [errors(record) for record in self.seeds]
+        return {
+            name: (_apart(pair), max(FACTOR, _apart([found[name] for found in seeds if name in found])))
+            for name, pair in self._errors.items()
+        }
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """How it came out."""
+        if self.now is None:
+            return Agreement.LEFT
+        if not self.now.done or set(errors(self.before)) - set(self._errors):
+            return Agreement.DIFFERS
+        exact = all(self.before.summary.get(f) == self.now.summary.get(f) for f in ("final_loss", "steps"))
+        if exact and all(before == now for before, now in self._errors.values()):
+            return Agreement.BITS
+        if self.difference <= ROUNDING:
+            return Agreement.ROUNDING
+        kept = all(apart <= allowed for apart, allowed in self.factors.values())
+        return Agreement.SPREAD if self.changed and kept else Agreement.DIFFERS
+
+    @cached_property
+    def _errors(self) -> dict[str, tuple[float, float]]:
+        """Every error before and now; an older record may not have all of them."""
+        if self.now is None or not self.now.done:
+            return {}
+        before, now = errors(self.before), errors(self.now)
+        return {name: (before[name], now[name]) for name in now if name in before}
+
+
+def errors(record: Record) -> dict[str, float]:
+    """All errors of a run by name, infinite where they are not finite; the loss if it has none."""
+    found: dict[str, Any] = {}
+    for norm in ("rel_l2", "rel_l1"):
+        found.update({f"{norm} of {k}": v for k, v in (record.summary.get(norm) or {}).items()})
+    for time, values in (record.summary.get("rel_l2_at") or {}).items():
+        found.update({f"rel_l2 of {k} at {time}": v for k, v in values.items()})
+    if not found:
+        found["loss"] = record.summary.get("final_loss")
+    return {name: math.inf if value is None else float(value) for name, value in found.items()}
+
+
+def other_seeds(record: Record, records: Iterable[Record]) -> list[Record]:
+    """The finished runs among some that differ from one in their seeds alone."""
+    row = _row(record)
+    return [other for other in records if other.done and other.seed != record.seed and _row(other) == row]
+
+
+@cache
+def _settings(text: str) -> str:
+    settings = {name: value for name, value in json.loads(text).items() if name != "name"}
+    return json.dumps(settings, sort_keys=True)
+
+
+def _row(record: Record) -> tuple[Any, ...]:
+    return record.problem, record.parameters, _settings(record.method_text)
+
+
+def _apart(values: Sequence[float]) -> float:
+    """The factor between the smallest and the largest."""
+    low, high = min(values, default=1.0), max(values, default=1.0)
+    if low == high:
+        return 1.0
+    return high / low if low > 0 else math.inf
+
+
+def _difference(before: float, now: float) -> float:
+    if before == now:
+        return 0.0
+    return abs(now - before) / before if 0 < before < math.inf else math.inf
+
+
+def _same(pair: Pair, fact: str) -> bool:
+    before, now = (r.summary.get(fact) if r else None for r in (pair.before, pair.now))
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        return all(before[name] == now[name] for name in set(before) & set(now))
+    return before == now
+
+
+def _same_group(before: Record, now: Record) -> bool:
+    if before.group and now.group:
+        return before.group == now.group
+    return before.trained_together == now.trained_together == 1

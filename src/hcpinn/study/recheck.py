@@ -1,0 +1,242 @@
+"""Training a sample of a store again, to see whether the errors come out the same."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import FileError, HcpinnError, MethodError
+from ..files import write_bytes
+from ..runs import Run
+from .again import Together, runs_of, trainings
+from .agreement import FACTOR, ROUNDING, Agreement, Pair, errors, other_seeds
+from .declaration import Section, Study
+from .provenance import Origin, origin
+from .record import VERSION, Record
+from .runner import Report, run_study
+from .sample import DEFAULT, named, spread_out
+from .store import Store
+from .watch import Watch
+
+FILE = "recheck.json"
+"""In the folder of a recheck: what was compared, and how it came out."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be trained again."""
+
+    groups: tuple[Together, ...]
+    runs: dict[str, tuple[Run, float]]
+    """Every run by its key, with its accuracy."""
+    store: tuple[Record, ...]
+    """All that there is to compare with."""
+    left_out: tuple[str, ...]
+    """What would have been chosen and cannot be trained again, with reasons."""
+    asked: dict[str, Any]
+    """By what it was chosen."""
+
+    @property
+    def records(self) -> list[Record]:
+        """What is compared: every run of these groups, since all of them train anyway."""
+        return [record for group in self.groups for record in group.records]
+
+    @property
+    def seconds(self) -> float:
+        """How long it took at the time."""
+        return sum(group.seconds for group in self.groups)
+
+    @property
+    def study(self) -> Study:
+        """It all as a study."""
+        sections = []
+        for number, group in enumerate(self.groups, start=1):
+            found = [self.runs[key] for key in group.keys]
+            runs = tuple(run for run, _ in found)
+            sections.append(Section(f"group {number}", f"Group {number}", runs, accuracy=found[0][1]))
+        return Study("recheck", "Trained again", tuple(sections))
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """What came of a recheck."""
+
+    pairs: tuple[Pair, ...]
+    report: Report
+    plan: Plan
+
+    @property
+    def counts(self) -> Counter[Agreement]:
+        """How many runs came out how."""
+        return Counter(pair.agreement for pair in self.pairs)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no run differs."""
+        return not self.counts[Agreement.DIFFERS]
+
+
+def plan(
+    folder: str | Path,
+    *,
+    sample: int | None = None,
+    groups: int | None = None,
+    keys: Sequence[str] = (),
+    seed: int | None = None,
+    study: Study | None = None,
+) -> Plan:
+    """Choose what to train again; the arguments are those of `recheck`."""
+    if sum((sample is not None, groups is not None, bool(keys))) > 1:
+        raise MethodError("Say how many runs, how many groups, or which keys: one of these.")
+    if (sample is not None and sample < 1) or (groups is not None and groups < 1):
+        raise MethodError("A sample has one run or one group at least.")
+    if groups is None and not keys:
+        sample = sample or DEFAULT
+    records = Store(folder).records()
+    found = trainings(records)
+    if not found:
+        raise FileError(f"{folder} holds no run that came to its end, so there is nothing to train again.")
+    chosen: list[Together] = []
+    runs: dict[str, tuple[Run, float]] = {}
+    left_out: list[str] = []
+    for group in named(found, keys) if keys else spread_out(found, seed):
+        if len(chosen) == groups or (sample and sum(len(g.records) for g in chosen) >= sample):
+            break
+        try:
+            runs.update(runs_of(group, records, study))
+            chosen.append(group)
+        except HcpinnError as error:
+            if keys:
+                raise
+            left_out.append(str(error))
+    if not chosen:
+        raise FileError(f"No run of {folder} can be trained again. {left_out[0]}")
+    asked = {"sample": sample, "groups": groups, "keys": list(keys) or None, "seed": seed}
+    told = {name: value for name, value in asked.items() if value is not None}
+    return Plan(tuple(chosen), runs, tuple(records), tuple(left_out), told)
+
+
+def recheck(
+    folder: str | Path,
+    out: str | Path,
+    *,
+    sample: int | None = None,
+    groups: int | None = None,
+    keys: Sequence[str] = (),
+    seed: int | None = None,
+    study: Study | None = None,
+    max_seconds: float | None = None,
+    checkpoint_every: float = 30.0,
+    watch: Watch | None = None,
+) -> Recheck:
+    """Train some runs of a store again, each with the runs that it trained with, and compare.
+
+    Since whole groups train, every run of them is compared. The results, with `recheck.json`, are kept in a
+    store of their own, from which the same call goes on.
+
+    Args:
+        folder: the store.
+        out: the folder for what is trained now; made if it is not there.
+        sample: how many runs to compare at least, 10 unless given; groups are taken until there are as many,
+            spread over problems and methods, those that took little time first.
+        groups: how many groups to train instead.
+        keys: the runs to train instead, by the beginnings of their keys.
+        seed: draw the sample by lot, without regard to time.
+        study: where to look for runs that records alone cannot tell: problems and parts of one's own.
+        max_seconds: stop after this time; the same call goes on.
+        checkpoint_every: seconds between two checkpoints.
+        watch: who follows along.
+    """
+    chosen = plan(folder, sample=sample, groups=groups, keys=keys, seed=seed, study=study)
+    place = Path(out)
+    if Store.at(place) and (place.samefile(folder) or not (place / FILE).exists()):
+        raise FileError(f"{place} is the folder of a study. What is trained again needs one of its own.")
+    _write(place, _compared(chosen, Store.make(place), Report(0, 0, len(chosen.runs))))
+    report = run_study(
+        chosen.study,
+        place,
+        solutions=False,
+        retry_failed=True,
+        max_seconds=max_seconds,
+        checkpoint_every=checkpoint_every,
+        watch=watch,
+        groups=[group.keys for group in chosen.groups],
+    )
+    found = _compared(chosen, Store(place), report)
+    _write(place, found)
+    return found
+
+
+def _compared(chosen: Plan, store: Store, report: Report) -> Recheck:
+    pairs = (Pair(r, store.get(r.key), other_seeds(r, chosen.store)) for r in chosen.records)
+    return Recheck(tuple(pairs), report, chosen)
+
+
+def _write(place: Path, found: Recheck) -> None:
+    now = [pair.now for pair in found.pairs if pair.now is not None]
+    told = {
+        "kind": "recheck",
+        "version": VERSION,
+        "rule": {"same_to_rounding": ROUNDING, "factor": FACTOR},
+        "agreement": {answer.value: found.counts[answer] for answer in Agreement if found.counts[answer]},
+        "before": _told(origin([pair.before for pair in found.pairs])),
+        "now": _told(origin(now)),
+        "asked": found.plan.asked,
+        "groups": len(found.plan.groups),
+        "left_out": list(found.plan.left_out),
+        "runs": [_row(pair) for pair in found.pairs],
+    }
+    text = json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False)
+    write_bytes(place / FILE, f"{text}\n".encode())
+
+
+def _told(source: Origin) -> dict[str, Any]:
+    return {
+        "devices": dict(source.devices),
+        "versions": {name: dict(counts) for name, counts in source.versions.items()},
+        "commits": dict(source.commits),
+        "first": source.first,
+        "last": source.last,
+        "device_seconds": round(source.seconds, 3),
+    }
+
+
+def _row(pair: Pair) -> dict[str, Any]:
+    before = pair.before
+    return {
+        "key": before.key,
+        "problem": before.problem,
+        "parameters": before.parameters,
+        "method": before.method,
+        "seed": before.seed,
+        "agreement": pair.agreement.value,
+        "difference": _finite(pair.difference) if pair.now and pair.now.done else None,
+        "changed": list(pair.changed),
+        "factors": {
+            name: {"found": _finite(apart), "allowed": _finite(allowed)}
+            for name, (apart, allowed) in pair.factors.items()
+        },
+        "before": _outcome(before),
+        "now": None if pair.now is None else _outcome(pair.now),
+    }
+
+
+def _outcome(record: Record) -> dict[str, Any]:
+    return {
+        "status": record.status,
+        **({"reason": record.reason} if record.reason else {}),
+        **({name: _finite(value) for name, value in errors(record).items()} if record.done else {}),
+        "device": record.summary.get("device"),
+        "commit": record.commit,
+        "finished": record.finished,
+        "trained_together": record.trained_together,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

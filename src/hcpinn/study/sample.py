@@ -1,0 +1,60 @@
+"""A sample of a store's trainings: spread over problems and methods, those that took little time first."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ..errors import MethodError
+from .again import Together
+
+DEFAULT = 10
+"""Runs in a sample unless something else is asked for."""
+
+
+def spread_out(groups: Sequence[Together], seed: int | None = None) -> Iterator[Together]:
+    """All groups, in an order whose beginnings are good samples.
+
+    Next comes a group whose problems were seen least; of these one that holds its initial data (exactly, or
+    by penalty) as was seen least; then by its methods; then by its time, or by lot if there is a seed.
+    """
+    lot = {group.keys: _lot(seed, group) for group in groups}
+    left = sorted(groups, key=lambda group: (group.seconds if seed is None else 0.0, lot[group.keys]))
+    problems: Counter[str] = Counter()
+    methods: Counter[str] = Counter()
+    exact: Counter[bool] = Counter()
+
+    def seen(group: Together) -> tuple[float, float, float]:
+        return _mean(problems, group.problems), exact[group.exact], _mean(methods, group.methods)
+
+    while left:
+        group = min(left, key=seen)
+        left.remove(group)
+        problems.update(group.problems)
+        methods.update(group.methods)
+        exact[group.exact] += 1
+        yield group
+
+
+def named(groups: Sequence[Together], keys: Sequence[str]) -> list[Together]:
+    """The groups of the runs whose keys begin like this."""
+    found: dict[tuple[str, ...], Together] = {}
+    for start in keys:
+        hits = [(r.key, group) for group in groups for r in group.records if r.key.startswith(start.lower())]
+        if len(hits) != 1:
+            raise MethodError(
+                f"'{start}' is the beginning of {len(hits)} keys of finished runs, not of one. Keys are the "
+                "names of the files in the store's folder runs."
+            )
+        group = hits[0][1]
+        found[group.keys] = group
+    return list(found.values())
+
+
+def _mean(counts: Counter[str], names: Sequence[str]) -> float:
+    return sum(counts[name] for name in names) / len(names)
+
+
+def _lot(seed: int | None, group: Together) -> str:
+    return hashlib.sha256(f"{seed} {' '.join(group.keys)}".encode()).hexdigest()
