@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from .reference.cache import cache_folder
+from .cache import cache_folder
 
 
 def keep_programs() -> None:

@@ -94,7 +94,9 @@ def test_the_model_agrees_with_what_was_measured_on_an_h200():
 )
 def test_the_model_agrees_with_steps_measured_on_an_h200_with_fused_kernels(stage, runs, measured):
     problem = hc.find_problem("allen-cahn-1")
-    run = hc.Run(problem, dataclasses.replace(hc.find_method("pbc+ic1", problem), stages=(stage(steps=1000),)))
+    run = hc.Run(
+        problem, dataclasses.replace(hc.find_method("pbc+ic1", problem), stages=(stage(steps=1000),))
+    )
     step = (cost([run] * runs, H200).seconds - H200.compiling) / 1000
     assert step == pytest.approx(measured, rel=0.2)
 

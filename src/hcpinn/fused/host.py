@@ -13,8 +13,8 @@ from pathlib import Path
 
 import jax
 
+from ..cache import cache_folder
 from ..programs import machine
-from ..reference.cache import cache_folder
 from . import arithmetic
 from .plan import CompilerError, Plan
 

@@ -1,8 +1,7 @@
 """Reference solutions kept on disk, by the content of what they solve.
 
 One entry is one `.npz` file without pickle, written beside its place and moved into it, so
-that processes which share the folder see whole entries or none. The folder is $HCPINN_CACHE
-or, without it, the user's cache folder.
+that processes which share the folder see whole entries or none.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import contextlib
 import hashlib
 import json
 import os
-import sys
 import tempfile
 import warnings
 import zipfile
@@ -20,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..cache import cache_folder
 from .result import Reference
 
 _VERSION = 2
@@ -27,20 +26,6 @@ _VERSION = 2
 
 _complained: set[Path] = set()
 """Folders that could not be written to and were reported."""
-
-
-def cache_folder() -> Path:
-    """Where entries are kept."""
-    given = os.environ.get("HCPINN_CACHE")
-    if given:
-        return Path(given).expanduser()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "hcpinn"
 
 
 def entry_key(content: str, settings: dict[str, object]) -> str:

@@ -76,7 +76,8 @@ class Machine:
 
 
 _PLAIN = Speed(9.7e11, 2.4e-4)
-H200 = Machine("one NVIDIA H200", "gpu", {4: _PLAIN, 8: _PLAIN}, {4: Speed(6.2e12, 3e-5), 8: Speed(2.6e12, 1.8e-4)}, 5.0)
+_FUSED = {4: Speed(6.2e12, 3e-5), 8: Speed(2.6e12, 1.8e-4)}
+H200 = Machine("one NVIDIA H200", "gpu", {4: _PLAIN, 8: _PLAIN}, _FUSED, 5.0)
 
 
 def this_machine() -> Machine:
