@@ -206,8 +206,8 @@ def _forecast(wanted: Study, out: Path | None, together: int | None, processes: 
     console.print(
         f"\n{found.runs} different runs, {found.kept} of them in the store. To train: {found.groups} groups, "
         f"the largest of {found.largest} runs; about {here}, {there}.\nWhat several sections share is "
-        "trained, and counted, with the first of them. Times are those of a simple model, for one group after "
-        "the other, and may be off by a factor of two."
+        "trained, and counted, with the first of them. Times are those of a simple model, for one group at a "
+        "time, and may be off by a factor of two."
     )
 
 
