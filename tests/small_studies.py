@@ -1,6 +1,7 @@
 """Studies that train in seconds."""
 
 import json
+import time
 
 import numpy as np
 
@@ -45,6 +46,16 @@ def same(one, other):
         other.status,
         other.trained_together,
     ) and (facts[0] == facts[1] and curves)
+
+
+def wait_for(happened, child=None):
+    """What a function finds, once it does; a child that ends before is a failure."""
+    deadline = time.monotonic() + 120
+    while not (found := happened()):
+        assert time.monotonic() < deadline
+        assert child is None or child.poll() is None
+        time.sleep(0.01)
+    return found
 
 
 def record(**changes):

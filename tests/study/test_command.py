@@ -75,6 +75,7 @@ def test_time_that_is_up_and_runs_that_fail_show_in_the_exit_code(file, tmp_path
         (["dirichlet", "--seeds", "-1"], "--seeds takes whole numbers"),
         (["dirichlet", "--steps", "10"], "steps takes 2 whole numbers"),
         (["dirichlet", "--cluster", "slurm"], "There is no kind of cluster 'slurm'"),
+        (["dirichlet", "--cluster", "ray", "--processes", "2"], "give processes or a cluster, not both"),
         (["dirichlet", "--cluster", "ray:127.0.0.1:1"], "There is no Ray cluster at '127.0.0.1:1'"),
     ],
 )

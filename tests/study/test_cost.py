@@ -61,6 +61,7 @@ def test_groups_shrink_to_what_memory_allows(monkeypatch):
         "hcpinn.study.cost.available_bytes", lambda: int(cost(runs[:5], this_machine()).bytes / 0.59)
     )
     assert largest_group(runs, this_machine()) == 5
+    assert largest_group(runs, this_machine(), abreast=2) == 2
     monkeypatch.setattr("hcpinn.study.cost.available_bytes", lambda: 1)
     assert largest_group(runs, this_machine()) == 1
 

@@ -6,16 +6,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
-import jax
 import numpy as np
 import pytest
 
-from compiling import SETTINGS
 from hcpinn.study import Store, Study, load_study, run_study
-from hcpinn.study.cluster import WORKER
-from small_studies import same
+from hcpinn.study.workers import WORKER
+from small_studies import same, wait_for
 
 FILE = """
 problems = ["advection", "allen-cahn-2", "gray-scott"]
@@ -47,15 +44,6 @@ def file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory):
-    """What other processes are told, so that they compile as this one does, and only once."""
-    told = {name.upper(): str(value) for name, value in SETTINGS.items()}
-    told["JAX_COMPILATION_CACHE_DIR"] = jax.config.values["jax_compilation_cache_dir"]
-    told["HCPINN_CACHE"] = str(tmp_path_factory.getbasetemp() / "cache")
-    return told
-
-
-@pytest.fixture(scope="module")
 def whole(file, environment, tmp_path_factory):
     """The store of the study that ran in one go."""
     folder = tmp_path_factory.mktemp("whole")
@@ -64,15 +52,6 @@ def whole(file, environment, tmp_path_factory):
         report = run_study(load_study(file), folder, solutions=False)
     assert (report.done, report.complete) == (24, True)
     return Store(folder)
-
-
-def wait_for(happened, child=None):
-    deadline = time.monotonic() + 120
-    while not (found := happened()):
-        assert time.monotonic() < deadline
-        assert child is None or child.poll() is None
-        time.sleep(0.01)
-    return found
 
 
 def test_killed_twice_and_resumed_it_ends_the_same(file, environment, whole, tmp_path):

@@ -57,6 +57,15 @@ def study(
     solutions: Annotated[
         bool, typer.Option("--solutions/--no-solutions", help="Keep solution files beside the records.")
     ] = True,
+    processes: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Processes that train side by side on this machine's device, each a group of its own. On a "
+            "GPU one computes while another compiles or judges; on a CPU they share its cores, gain little, "
+            "and each takes memory.",
+        ),
+    ] = 1,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ray[:ADDRESS]", help="Train on a Ray cluster; without an address a local one."),
@@ -90,10 +99,12 @@ def study(
 
         hcpinn study mine.toml --seeds 0-4 --max-seconds 3000
 
+        hcpinn study paper --processes 4
+
         hcpinn study paper --cluster ray:auto
     """
-    if cluster is not None:
-        # This process plans; the memory of a GPU on this machine is for the worker that trains on it.
+    if cluster is not None or processes > 1:
+        # This process plans; the memory of a GPU on this machine is for the workers that train on it.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     from ..programs import keep_programs
     from ..study import Watch, run_study
@@ -109,7 +120,7 @@ def study(
         wanted = wanted.with_seeds(_numbers("--seeds", seeds))
     wanted = wanted.with_budget(steps=None if steps is None else _numbers("--steps", steps), points=points)
     if dry_run:
-        _forecast(wanted, out, together)
+        _forecast(wanted, out, together, processes)
         return
     folder = out or Path("out") / "study"
     check_folder(folder)
@@ -126,6 +137,7 @@ def study(
         together=together,
         max_seconds=max_seconds,
         checkpoint_every=checkpoint_every,
+        processes=processes,
         cluster=cluster,
         watch=watch,
     )
@@ -171,7 +183,7 @@ def _list() -> None:
     Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
 
 
-def _forecast(wanted: Study, out: Path | None, together: int | None) -> None:
+def _forecast(wanted: Study, out: Path | None, together: int | None, processes: int) -> None:
     """Print what a study has to do, and what that is likely to cost here and on an H200."""
     from rich.console import Console
     from rich.table import Table
@@ -179,7 +191,7 @@ def _forecast(wanted: Study, out: Path | None, together: int | None) -> None:
     from ..study.forecast import forecast
     from ..study.watch import duration
 
-    found = forecast(wanted, out, together=together)
+    found = forecast(wanted, out, together=together, processes=processes)
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("section", no_wrap=True)
@@ -194,8 +206,8 @@ def _forecast(wanted: Study, out: Path | None, together: int | None) -> None:
     console.print(
         f"\n{found.runs} different runs, {found.kept} of them in the store. To train: {found.groups} groups, "
         f"the largest of {found.largest} runs; about {here}, {there}.\nWhat several sections share is "
-        "trained, and counted, with the first of them. Times are those of a simple model and may be off by a "
-        "factor of two."
+        "trained, and counted, with the first of them. Times are those of a simple model, for one group at a "
+        "time, and may be off by a factor of two."
     )
 
 

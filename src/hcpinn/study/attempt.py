@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import errno
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +32,18 @@ class Outcome:
     trouble: str = ""
     too_large: bool = False
     """Whether memory was the trouble."""
+
+    def packed(self, folder: Path, *, solutions: bool) -> Outcome:
+        """The same for the way to another process: solutions as the content of files, or left out."""
+        results = []
+        for record, solution in self.results:
+            content = None
+            if solutions and not isinstance(solution, bytes | None):
+                path = solution.save(folder / f"{record.key}-{os.getpid()}.npz")
+                content = path.read_bytes()
+                path.unlink()
+            results.append((record, content))
+        return dataclasses.replace(self, results=tuple(results))
 
 
 def attempt(

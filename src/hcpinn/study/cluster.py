@@ -8,9 +8,7 @@ common disk; where they have one, a group that is tried again goes on from its c
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
-import os
 import secrets
 import socket
 import tempfile
@@ -24,12 +22,7 @@ from ..files import write_bytes
 from ..training import Progress
 from .attempt import Outcome, attempt
 from .groups import Group
-
-RETRIES = 3
-"""How often a group is given to another worker because its own died."""
-
-WORKER = "worker.json"
-"""In the folder of a group: which process trains it."""
+from .workers import RETRIES, sign
 
 _TOKEN = "token"
 """A file by which a worker finds out whether it sees the folder of its group."""
@@ -76,7 +69,10 @@ def _check_address(address: str) -> None:
 
 
 class RayWorkers:
-    """The workers of a Ray cluster."""
+    """The workers of a Ray cluster, each of which has a device to itself."""
+
+    abreast = 1
+    interrupted = False
 
     def __init__(self, ray: Any, checkpoint_every: float, solutions: bool):
         self._ray, self._every, self._solutions = ray, checkpoint_every, solutions
@@ -84,21 +80,21 @@ class RayWorkers:
         self._resource = "GPU" if self._amount("GPU") else "CPU"
         needs = {"num_gpus": 1} if self._resource == "GPU" else {"num_cpus": 1}
         self._remote = ray.remote(max_retries=RETRIES, **needs)(_train)
-        if not self.count:
+        if not self.devices:
             raise MethodError("The Ray cluster has neither a GPU nor a CPU to train on.")
 
     def _amount(self, resource: str) -> int:
         return int(self._ray.cluster_resources().get(resource, 0))
 
     @property
-    def count(self) -> int:
-        """How many groups can train at once: one per GPU, or per CPU."""
+    def devices(self) -> int:
+        """How many devices there are: the GPUs, or the CPUs."""
         return self._amount(self._resource)
 
     @property
     def free(self) -> int:
         """How many more groups can start now."""
-        return self.count - len(self._running)
+        return self.devices - len(self._running)
 
     def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
         """Give a group to a worker. Its progress is not followed: it is elsewhere."""
@@ -131,19 +127,10 @@ def _train(
         folder, token = Path(where[0]), where[1]
         shared = (folder / _TOKEN).exists() and (folder / _TOKEN).read_text() == token
         if shared:
-            who = {"host": socket.gethostname(), "process": os.getpid()}
-            write_bytes(folder / WORKER, json.dumps(who).encode())
+            sign(folder)
         else:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hcpinn-")))
         outcome = attempt(
             group, folder, seconds=seconds, checkpoint_every=every, progress=Progress(visible=False)
         )
-        results = []
-        for record, solution in outcome.results:
-            content = None
-            if solutions and not isinstance(solution, bytes | None):
-                path = solution.save(folder / f"{record.key}-{os.getpid()}.npz")
-                content = path.read_bytes()
-                path.unlink()
-            results.append((record, content))
-        return Outcome(tuple(results), outcome.stop, outcome.trouble, outcome.too_large)
+        return outcome.packed(folder, solutions=solutions)

@@ -168,10 +168,13 @@ def _state_bytes(stage: Stage, shape: _Shape) -> int:
     return state + needed_bytes(stage, shape.size, shape.outputs)
 
 
-def largest_group(runs: Sequence[Run], machine: Machine, *, most: int = LARGEST) -> int:
-    """How many of some runs of one shape fit into the memory that is free, at least one."""
+def largest_group(runs: Sequence[Run], machine: Machine, *, most: int = LARGEST, abreast: int = 1) -> int:
+    """How many of some runs of one shape fit into the memory that is free, at least one.
+
+    `abreast` is how many groups of that size are to fit at once.
+    """
     free = available_bytes()
     size = min(most, len(runs))
-    while size > 1 and free is not None and cost(runs[:size], machine).bytes > _USABLE * free:
+    while size > 1 and free is not None and abreast * cost(runs[:size], machine).bytes > _USABLE * free:
         size -= 1
     return size

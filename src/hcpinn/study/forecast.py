@@ -49,13 +49,21 @@ class Forecast:
         return tuple(sum(times) for times in zip(*(line.seconds for line in self.lines), strict=True))
 
 
-def forecast(study: Study, out: str | Path | None = None, *, together: int | None = None) -> Forecast:
-    """What a study has to do here, or would on an H200; `out` is its store, if there is one already."""
+def forecast(
+    study: Study, out: str | Path | None = None, *, together: int | None = None, processes: int = 1
+) -> Forecast:
+    """What a study has to do here, or would on an H200; `out` is its store, if there is one already.
+
+    With several processes groups share the memory; their times are those of one after the other.
+    """
     here = this_machine()
     machines = (here, H200)
     kept = Store(out).keys() if out is not None and Store.at(out) else set()
     wanted = {key: item for key, item in study.wanted.items() if key not in kept}
-    groups = grouped(wanted, size=lambda runs: largest_group(runs, here, most=together or LARGEST))
+    groups = grouped(
+        wanted,
+        size=lambda runs: largest_group(runs, here, most=together or LARGEST, abreast=processes),
+    )
     home: dict[str, str] = {}
     for section in study.sections:
         for key in section.keys:

@@ -9,8 +9,10 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 
+from ..errors import MethodError
 from ..files import write_bytes
 from ..runs import Run
 from ..training import Stop
@@ -58,6 +60,7 @@ def run_study(
     together: int | None = None,
     max_seconds: float | None = None,
     checkpoint_every: float = 30.0,
+    processes: int = 1,
     cluster: str | None = None,
     watch: Watch | None = None,
     groups: Sequence[tuple[str, ...]] = (),
@@ -72,21 +75,40 @@ def run_study(
         together: how many runs may train together; by default what fits into memory, up to 16.
         max_seconds: stop after this time, with checkpoints from which the next call goes on.
         checkpoint_every: seconds between two checkpoints.
-        cluster: 'ray' for a local Ray cluster, 'ray:ADDRESS' for another; by default this process trains.
+        processes: how many processes of this machine train side by side on its device, each a group of its
+            own; with 1 this process trains. On a GPU several gain, on a CPU they share its cores.
+        cluster: 'ray' for a local Ray cluster, 'ray:ADDRESS' for another; by default this machine trains.
         watch: who follows along.
         groups: keys of runs that are to train together in this order; others are grouped by their shape.
     """
+    workers = _workers(processes, cluster, checkpoint_every, solutions)
     store = Store.make(out)
-    if cluster is None:
-        workers = contextlib.nullcontext(Here(checkpoint_every))
-    else:
-        from .cluster import ray_workers
-
-        workers = ray_workers(cluster, checkpoint_every=checkpoint_every, solutions=solutions)
     with workers as own:
         job = _Job(study, store, solutions, together, max_seconds, own, watch or Watch())
         job.groups = tuple(groups)
         return job.run(retry_failed)
+
+
+def _workers(
+    processes: int, cluster: str | None, checkpoint_every: float, solutions: bool
+) -> contextlib.AbstractContextManager[Workers]:
+    """Who is to train."""
+    if not (isinstance(processes, Integral) and processes >= 1):
+        raise MethodError(f"processes must be a whole number from 1 on, but is {processes!r}.")
+    if cluster is not None:
+        if processes > 1:
+            raise MethodError(
+                f"{processes} processes are for the device of this machine, and a cluster has workers of its "
+                "own: give processes or a cluster, not both."
+            )
+        from .cluster import ray_workers
+
+        return ray_workers(cluster, checkpoint_every=checkpoint_every, solutions=solutions)
+    if processes > 1:
+        from .processes import local_processes
+
+        return local_processes(processes, checkpoint_every=checkpoint_every, solutions=solutions)
+    return contextlib.nullcontext(Here(checkpoint_every))
 
 
 class _Job:
@@ -151,9 +173,11 @@ class _Job:
         self.queue += grouped(rest, size=self._size)
 
     def _size(self, runs: Sequence[Run]) -> int:
-        """How many of some runs to train together: no more than fit, and enough groups for all workers."""
-        shared = -(-len(runs) // self.workers.count)
-        return min(largest_group(runs, self.machine, most=self.together or LARGEST), shared)
+        """How many of some runs to train together: no more than fit, and some for every device."""
+        fitting = largest_group(
+            runs, self.machine, most=self.together or LARGEST, abreast=self.workers.abreast
+        )
+        return min(fitting, -(-len(runs) // self.workers.devices))
 
     def _begun(self) -> list[tuple[str, ...]]:
         """The groups that were begun and not finished; folders of finished ones are cleared away."""
@@ -175,6 +199,9 @@ class _Job:
         """Start groups while there are workers for them; whether any is running then."""
         told = False
         while self.stop is None and self.workers.free > 0:
+            if self.workers.interrupted:
+                self.stop = Stop.INTERRUPTED
+                break
             # However little time there is, something is done in it.
             if self.started and self._late:
                 self.stop = Stop.TIME
@@ -242,7 +269,7 @@ class _Job:
         del self.running[group.name]
         settled: list[Record] = []
         if outcome.stop is not None:
-            self.stop = outcome.stop
+            self.stop = self.stop or outcome.stop
         elif outcome.trouble and len(group) > 1:
             # Smaller groups where memory is short; else each run alone, so that the guilty one fails alone.
             size = -(-len(group) // 2) if outcome.too_large else 1

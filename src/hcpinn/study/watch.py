@@ -96,8 +96,9 @@ class Watch:
             return
         running = sum(len(group) for group, _ in self._running.values())
         facts = [f"{self.done} done", f"{running} running", f"{self.failed} failed"]
-        # The model of cost, corrected by how it fared so far.
+        # The model of cost, corrected by how it fared so far, for as many groups at once as there are now.
         left = self._ahead * (self._took / self._passed if self._passed else 1.0)
+        left /= max(1, len(self._running))
         facts.append(f"about {duration(left)} left" if left else "")
         self._bar.update(self._all, completed=self.done + self.failed, facts=", ".join(filter(None, facts)))
 

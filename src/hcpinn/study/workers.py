@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import gc
+import json
+import os
+import socket
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from ..files import write_bytes
 from ..training import Progress
 from .attempt import Outcome, attempt
 from .groups import Group
 
+RETRIES = 3
+"""How often a group is given to another process because its own died."""
+
+WORKER = "worker.json"
+"""In the folder of a group: which process trains it, if not the one that runs the study."""
+
 
 class Workers(Protocol):
-    """Who trains groups: this process, or a cluster."""
+    """Who trains groups: this process, others on its machine, or a cluster."""
 
     @property
     def free(self) -> int:
@@ -22,8 +32,18 @@ class Workers(Protocol):
         ...
 
     @property
-    def count(self) -> int:
-        """How many groups can train at once."""
+    def devices(self) -> int:
+        """How many devices there are: runs of one shape are spread over all of them."""
+        ...
+
+    @property
+    def abreast(self) -> int:
+        """How many groups share the memory of a device."""
+        ...
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether someone wants everything to stop; what is in training then ends with checkpoints."""
         ...
 
     def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
@@ -37,15 +57,17 @@ class Workers(Protocol):
 
 @dataclass
 class Here:
-    """This process as the only worker."""
+    """This process as the only worker. Training notices by itself when it is interrupted."""
 
     checkpoint_every: float
-    count: int = 1
+    devices: int = 1
+    abreast: int = 1
+    interrupted: bool = False
     _given: deque[tuple[Group, Path, float | None, Progress]] = field(default_factory=deque)
 
     @property
     def free(self) -> int:
-        return self.count - len(self._given)
+        return self.abreast - len(self._given)
 
     def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
         self._given.append((group, folder, seconds, progress))
@@ -57,3 +79,9 @@ class Here:
         )
         gc.collect()  # compiled programs refer to themselves, and would hold the device's memory
         return group, outcome
+
+
+def sign(folder: Path) -> None:
+    """Say in the folder of a group that this process trains it."""
+    who = {"host": socket.gethostname(), "process": os.getpid()}
+    write_bytes(folder / WORKER, json.dumps(who).encode())

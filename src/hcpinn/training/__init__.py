@@ -4,6 +4,7 @@ from .adam import Adam
 from .broyden import Broyden
 from .checkpoint import Checkpoint, seconds_spent
 from .driver import History, PointWeights, Trained, train
+from .interrupt import patient_interrupt
 from .lbfgs import LBFGS
 from .levenberg_marquardt import LevenbergMarquardt
 from .memory import available_bytes, check_memory, needed_bytes
@@ -35,6 +36,7 @@ __all__ = [
     "available_bytes",
     "check_memory",
     "needed_bytes",
+    "patient_interrupt",
     "seconds_spent",
     "train",
 ]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +14,7 @@ import numpy as np
 
 from ..processes import agreed, is_first
 from .checkpoint import Checkpoint, Position, restore
+from .interrupt import patient_interrupt
 from .phase import Plan, Prepared
 from .program import IDLE, Carry, Program, cast
 from .progress import Progress
@@ -89,7 +88,7 @@ class _Training:
         saved = None
         if self.checkpoint is not None and resume:
             self.position, saved = self.checkpoint.load()
-        with _patient_interrupt() as interrupted, self.progress:
+        with patient_interrupt() as interrupted, self.progress:
             self.began = time.monotonic() - self.position.seconds
             while self.position.phase < len(self.plan.phases) and self.stop is None and not self.over:
                 self._phase(saved, interrupted)
@@ -139,7 +138,7 @@ class _Training:
     def _reason_to_stop(self, interrupted: threading.Event) -> Stop | None:
         """Why training should break off now, if it should."""
         own = None
-        if interrupted.is_set():
+        if interrupted.is_set() or self.progress.interrupted:
             own = Stop.INTERRUPTED
         elif self.max_seconds is not None and self.position.seconds > self.max_seconds:
             own = Stop.TIME
@@ -249,24 +248,3 @@ class _Training:
             own = places if places.ndim == 2 else places[run]
             found[name] = PointWeights(own, np.asarray(factors[run], np.float64))
         return found
-
-
-@contextlib.contextmanager
-def _patient_interrupt() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C (or SIGTERM) into a flag that the loop looks at; a second one breaks off."""
-    event = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield event
-        return
-
-    def handle(number: int, frame: Any) -> None:
-        if event.is_set():
-            raise KeyboardInterrupt
-        event.set()
-
-    previous = {s: signal.signal(s, handle) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield event
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

@@ -41,6 +41,11 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether who follows the training wants it to break off, as with Ctrl-C."""
+        return False
+
     def stage(self, label: str, steps: int, done: int) -> None:
         """A stage begins, or goes on from step `done`."""
         if self._bar is not None:

@@ -1,0 +1,154 @@
+"""A process that trains the groups it is given, for as long as the one that started it lives.
+
+Tasks come in through standard input; what training has to tell, and what comes of it, goes out through
+standard output. When the input closes, because the other process is done or dead, this one ends at once.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..errors import HcpinnError
+from ..programs import keep_programs
+from ..training import Progress
+from .attempt import Outcome, attempt
+from .workers import sign
+
+START = """
+import pickle, signal, sys
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_IGN)
+sys.path[:] = pickle.load(sys.stdin.buffer)
+from hcpinn.study.child import main
+main(pickle.load(sys.stdin.buffer))
+"""
+"""A program that reads where modules are found and the settings of JAX, and then trains.
+
+Ctrl-C in a terminal reaches it too, but it is told by the process that started it when to stop.
+"""
+
+STOP = "stop"
+"""In place of a task: end the one in hand with a checkpoint."""
+
+_OFTEN = 0.25
+"""Seconds between two messages on how far a training is."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A group to train."""
+
+    group: bytes
+    """Pickled apart: it holds functions of the user's, whose modules may be missing here."""
+    folder: Path
+    deadline: float | None
+    """On the monotonic clock, which all processes of a machine share."""
+    checkpoint_every: float
+    solutions: bool
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The process has started, on this kind of device."""
+
+    platform: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """What training told its `Progress`: a method and its arguments."""
+
+    method: str
+    arguments: tuple[Any, ...]
+
+
+def main(settings: Mapping[str, Any]) -> None:
+    """Train what is asked for, with these settings of JAX, until the input closes."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever is printed is no answer
+    tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def tell(answer: object) -> None:
+        try:
+            pickle.dump(answer, answers)
+            answers.flush()
+        except OSError:  # nobody listens
+            os._exit(1)
+
+    threading.Thread(target=_listen, args=(tasks, stop), daemon=True).start()
+    for name, value in settings.items():
+        if jax.config.values.get(name, value) != value:
+            jax.config.update(name, value)
+    keep_programs()
+    tell(Ready(jax.default_backend()))
+    while True:
+        try:
+            tell(_train(tasks.get(), _Telling(tell, stop)))
+        except KeyboardInterrupt:
+            os._exit(130)
+        gc.collect()  # compiled programs refer to themselves, and would hold the device's memory
+
+
+def _listen(tasks: queue.SimpleQueue[Task], stop: threading.Event) -> None:
+    while True:
+        try:
+            message = pickle.load(sys.stdin.buffer)
+        except Exception:  # the end, or a message that was cut short
+            os._exit(0)
+        if message == STOP:
+            stop.set()
+        else:
+            tasks.put(message)
+
+
+def _train(task: Task, progress: Progress) -> Outcome | HcpinnError:
+    """What came of a task, or why no task can be done here: a disk that is full, say."""
+    try:
+        group = pickle.loads(task.group)
+        sign(task.folder)
+        left = None if task.deadline is None else task.deadline - time.monotonic()
+        every = task.checkpoint_every
+        outcome = attempt(group, task.folder, seconds=left, checkpoint_every=every, progress=progress)
+        return outcome.packed(task.folder, solutions=task.solutions)
+    except HcpinnError as error:
+        return error
+    except Exception as error:
+        return HcpinnError(f"A process of the study broke down: {type(error).__name__}: {error}")
+
+
+class _Telling(Progress):
+    """Passes on what it is told, and whether to stop."""
+
+    def __init__(self, tell: Callable[[object], None], stop: threading.Event):
+        super().__init__(visible=False)
+        self._tell, self._stop, self._last = tell, stop, -_OFTEN
+
+    @property
+    def interrupted(self) -> bool:
+        return self._stop.is_set()
+
+    def stage(self, label: str, steps: int, done: int) -> None:
+        self._tell(Told("stage", (label, steps, done)))
+
+    def update(self, step: int, loss: float, terms: Mapping[str, float] | None = None) -> None:
+        if time.monotonic() - self._last >= _OFTEN:
+            self._last = time.monotonic()
+            self._tell(Told("update", (step, loss, terms)))
+
+    def losses(self, first: int, names: Sequence[str], values: np.ndarray) -> None:
+        """Of each block the last step will do."""
+        self._tell(Told("losses", (first + len(values) - 1, list(names), values[-1:])))
