@@ -15,6 +15,7 @@ from jax.flatten_util import ravel_pytree
 
 from . import sampling
 from .errors import MethodError, unknown_name
+from .floor import kink_floor
 from .jets import closure
 from .method import Method
 from .objective import (
@@ -80,6 +81,7 @@ class TrainingPlan:
         self.places, self.phases = self._phases()
         self._check_curriculum()
         self._trials: dict[Any, list[Trial]] = {}
+        self._floors: dict[Trial, float | None] = {}
         trials = self.trials(0, self.places[0].factor, [])
         for penalty in self.method.penalties:
             if isinstance(penalty, DataPenalty):
@@ -189,6 +191,17 @@ class TrainingPlan:
             self._trials = {key: found}
         return self._trials[key]
 
+    def trial(self, number: int) -> Trial:
+        """A run's trial function over the whole horizon, where there are no windows."""
+        return self.trials(0, 1.0, [])[number]
+
+    def floor(self, number: int) -> float | None:
+        """The error that a run's lift leaves, or None; known at once for runs that share a trial function."""
+        trial = self.trials(0, self.places[0].factor, [])[number]
+        if trial not in self._floors:
+            self._floors[trial] = kink_floor(trial)
+        return self._floors[trial]
+
     def _twin(self, number: int) -> int | None:
         """An earlier run with the same trial function, whose checks and compiled programs serve again."""
         run = self.runs[number]
@@ -214,7 +227,7 @@ class TrainingPlan:
         for window in range(self.method.windows):
             finished = [theta[k][None] for k in range(window)]
             if self.method.windows == 1:  # what training compiled for this trial serves again
-                trial = self.trials(0, 1.0, [])[run]
+                trial = self.trial(run)
             else:
                 trial = self._trial(run, window, 1.0, finished, only=True)
             objective = self._objective(window, trial)
@@ -232,7 +245,7 @@ class TrainingPlan:
 
     def early_error(self, run: int, theta: np.ndarray, until: float, size: float) -> float:
         """The relative error that the residual of a run before the time `until` can make."""
-        trial = self.trials(0, 1.0, [])[run]
+        trial = self.trial(run)
         until = min(until, float(trial.problem.horizon))
         drawn = self._interior(self.runs[run], _Place(0, 1.0, 1.0, 0), self.method.points, "early")
         points, shares = early_points(drawn, trial.problem, until)

@@ -21,7 +21,7 @@ from .objective import residual
 from .precision import double
 from .problem import MAX_ORDER, Index, Problem
 from .training import History, PointWeights, Stop
-from .trial import MarchedTrial, Trial, march
+from .trial import MarchedTrial, Trial, derivative_of, march
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class Solution:
     reference: Reference | None = None
     weights: Mapping[str, PointWeights] = field(default_factory=dict)
     """Where the method's weight rule put its weights in the end, by term of the loss."""
+    trained: Trial | None = field(default=None, repr=False)
+    """The trial function that was trained, where it is at hand; else it is made from problem and method."""
 
     @cached_property
     def trial(self) -> Trial | MarchedTrial:
@@ -80,7 +82,7 @@ class Solution:
     def _trial_and_network(self) -> tuple[Trial | MarchedTrial, Any]:
         windows = self.method.windows
         with double(), jax.ensure_compile_time_eval():
-            first = make_trial(self.problem, self.method)
+            first = self.trained or make_trial(self.problem, self.method)
             unravel = ravel_pytree(first.init(jax.random.key(0)))[1]
             networks = tuple(unravel(theta) for theta in jnp.asarray(self.theta).reshape(windows, -1))
             if windows == 1:
@@ -100,11 +102,11 @@ class Solution:
             shape, points = _points([jnp.asarray(v) for v in given], jnp)
             # Inside the caller's program the caller's precision holds.
             network = jax.tree.map(lambda a: jnp.asarray(np.asarray(a, points.dtype)), self.network)
-            return self._fields(self._evaluate(points, index, network), shape)
+            return self._fields(derivative_of(self.trial, network, points, index), shape)
         with double():
             shape, points = _points([_real(v) for v in given], np)
             parts = [
-                np.asarray(self._compiled(jnp.asarray(points[i : i + _BATCH]), index))
+                np.asarray(self.trial.derivative(self.network, jnp.asarray(points[i : i + _BATCH]), index))
                 for i in range(0, max(len(points), 1), _BATCH)
             ]
         return self._fields(np.concatenate(parts), shape)
@@ -235,17 +237,6 @@ class Solution:
                 "were given."
             )
         return coordinates
-
-    def _evaluate(self, points: Any, index: Index, network: Any) -> Any:
-        if not any(index):
-            return self.trial(network, points)
-        fixed: Any = self.trial.fix(points, (index,))
-        return self.trial.jet(network, fixed, (index,))[index]
-
-    @cached_property
-    def _compiled(self) -> Any:
-        network = self.network
-        return jax.jit(lambda points, index: self._evaluate(points, index, network), static_argnums=1)
 
     @cached_property
     def _compiled_residual(self) -> Any:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from . import __version__, sampling
 from .catalog import DEFAULT, find_method
 from .errors import FileError, HcpinnError, MethodError, ReferenceError
-from .floor import kink_floor
 from .method import Method, to_dict
 from .objective import Devices, find_devices
 from .planning import TrainingPlan, network_key
@@ -187,6 +187,7 @@ def _conclude(
             verdict=verdict,
             reference=reference,
             weights=outcome.weights,
+            trained=plan.trial(number) if run.method.windows == 1 else None,
             **errors,
         )
 
@@ -211,7 +212,7 @@ def _conclude(
         residual_fresh=plan.residual_rms(number, theta, "check"),
         early=early,
         between=between,
-        floor=kink_floor(plan.trials(0, plan.places[0].factor, [])[number]),
+        floor=plan.floor(number),
     )
     return solution(verdict, rel_l2=rel_l2, rel_l1=rel_l1)
 
@@ -271,13 +272,7 @@ def probe(run: Run, trial: Trial | None = None) -> list[str]:
     with double():
         own = make_trial(run.problem, run.method) if trial is None else trial
         places = sampling.interior(run.problem, 8, seed=0, sampler="uniform", purpose="probe")
-
-        @jax.jit
-        def values(parameters: Any, points: Any) -> list[Any]:
-            features = own.embed(points)
-            return [own.lift(points), own.gate(points), features, own.network(parameters, features)]
-
-        found = values(own.init(network_key(run.seed)), places)
+        found = own.parts(own.init(network_key(run.seed)), jnp.asarray(places))
         return [f"{number:.9g}" for value in found for number in np.asarray(value).ravel()]
 
 

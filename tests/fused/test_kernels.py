@@ -132,6 +132,28 @@ def test_values_and_gradients_on_a_cpu(
     check(indices, width, depth, features, outputs, points, activation, precision)
 
 
+@pytest.mark.parametrize("where", ["gpu", pytest.param("cpu", marks=compiler)])
+def test_a_network_that_is_not_a_number_gives_none_and_leaves_others_alone(where, request):
+    if where == "gpu":
+        request.getfixturevalue("emulation")
+    indices = jets.closure(SECOND)
+    network = MLP(16, 2)
+    each = [inputs(network, 3, 2, indices, 70, seed=seed, dtype="float64") for seed in range(2)]
+    lost = jax.tree.map(lambda a: jnp.full_like(a, jnp.nan), each[0][0])
+    parameters = jax.tree.map(lambda *a: jnp.stack(a), lost, each[1][0])
+
+    def loss(p):
+        return _loss(fused.propagate(jets.tanh(), p, each[1][1], indices), indices)
+
+    values, gradients = jax.vmap(jax.value_and_grad(loss))(parameters)
+    right, wanted = jax.value_and_grad(loss)(each[1][0])
+    assert np.isnan(values[0])
+    assert float(values[1]) == pytest.approx(float(right), rel=1e-15)
+    for found, known in zip(jax.tree.leaves(gradients), jax.tree.leaves(wanted), strict=True):
+        assert np.all(np.isnan(found[0]))
+        np.testing.assert_allclose(found[1], known, rtol=1e-13, atol=1e-16)
+
+
 @compiler
 def test_tanh_on_a_cpu_is_exact_to_rounding():
     """Through a network that is one tanh: two layers, the second close to the identity."""

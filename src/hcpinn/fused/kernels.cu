@@ -145,6 +145,10 @@ __device__ __forceinline__ void prepare_back(Cell* to, const real* from, int row
   }
 }
 
+// Whether a network is not a number, and so is all that comes of it. Among networks that train together those
+// that have nothing left to do are made so, and cost nothing.
+__device__ __forceinline__ bool lost(const real* last) { return *last != *last; }
+
 // Rows g and g + 8 of a forward tile are two streams of point g; columns 2t and 2t + 1 two neurons.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* __restrict__ hidden,
@@ -164,6 +168,10 @@ hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* _
   last += (size_t)run * C * W;
   out += (size_t)run * S * C * PADDED;
   kept += (size_t)run * D * S * PADDED * W;
+  if (lost(last)) {
+    for (int i = t; i < S * C; i += 4) out[(size_t)i * PADDED + point] = *last;
+    return;
+  }
 
   prepare_ahead(shared, first, F, FT);
   if (RESIDENT) prepare_ahead(shared + FT * NT * 32, hidden, (D - 1) * W, (D - 1) * NT);
@@ -316,6 +324,10 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
   kept += (size_t)run * D * S * PADDED * W;
   cotangent += (size_t)run * S * C * PADDED;
   gradient += ((size_t)run * gridDim.x + blockIdx.x) * TOTAL;
+  if (lost(last)) {
+    for (int i = threadIdx.x; i < TOTAL; i += THREADS) gradient[i] = *last;
+    return;
+  }
 
   if (RESIDENT) prepare_back(shared, hidden, (D - 1) * MT);
   real* slots = reinterpret_cast<real*>(shared + (RESIDENT ? D - 1 : 1) * MT * NT * 64);

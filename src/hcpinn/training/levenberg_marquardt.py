@@ -91,7 +91,8 @@ class LevenbergMarquardt(Stage):
             )
 
         first = _Try(theta, here.loss, state.damping, state.growth, jnp.bool_(False), jnp.int32(0))
-        last = jax.lax.while_loop(lambda t: ~t.accepted & (t.count < self.tries), attempt, first)
+        possible = jnp.isfinite(here.loss)
+        last = jax.lax.while_loop(lambda t: possible & ~t.accepted & (t.count < self.tries), attempt, first)
         terms = target(last.theta).terms
         flat = jnp.max(jnp.abs(here.slope)) <= jnp.finfo(theta.dtype).tiny
         failures = jnp.where(last.accepted, 0, state.failures + 1).astype(jnp.int32)

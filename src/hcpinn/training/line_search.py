@@ -50,11 +50,16 @@ class _Search(eqx.Module):
 def strong_wolfe(
     target: Target, theta: Array, start: Probe, direction: Array, *, first: Any, trials: int
 ) -> tuple[Probe, Array]:
-    """A probe that meets the conditions and True; else the lowest one found (maybe the start) and False."""
+    """A probe that meets the conditions and True; else the lowest one found (maybe the start) and False.
+
+    Where runs train together the search goes on until all have theirs. Those that do are then asked for at
+    parameters that are not numbers, which costs nothing in fused kernels.
+    """
     epsilon = jnp.finfo(theta.dtype).eps
+    possible = jnp.all(jnp.isfinite(theta))
 
     def advance(search: _Search) -> _Search:
-        measured = target(theta + search.trial * direction)
+        measured = target(jnp.where(unfinished(search), theta + search.trial * direction, jnp.nan))
         value, gradient = measured.loss, measured.gradient
         here = Probe(search.trial, value, gradient @ direction, gradient, measured.terms)
         finite = jnp.isfinite(value) & jnp.isfinite(here.slope)
@@ -76,7 +81,7 @@ def strong_wolfe(
         return _Search(trial, low, high, bracketed, accepted, search.count + 1)
 
     def unfinished(search: _Search) -> Array:
-        return ~search.accepted & (search.count < trials)
+        return possible & ~search.accepted & (search.count < trials)
 
     first_trial = jnp.asarray(first, theta.dtype)
     nothing, zero = jnp.bool_(False), jnp.int32(0)

@@ -173,8 +173,12 @@ class Program:
     def _guarded_step(self, carry: Carry, data: Data, at: Array | None) -> tuple[Carry, Array]:
         """A step that keeps the best parameters, notices failure, and does nothing once stopped."""
 
+        going = carry.stop == 0
+
         def go(carry: Carry) -> tuple[Carry, Array]:
-            step = self.stage.step(self._target(data, carry.weights, at), carry.theta, carry.state)
+            # Where runs train together, one that has stopped takes part without effect: see `strong_wolfe`.
+            theta = carry.theta if self.stage.tolerant else jnp.where(going, carry.theta, jnp.nan)
+            step = self.stage.step(self._target(data, carry.weights, at), theta, carry.state)
             first = jnp.where(jnp.isinf(carry.first_loss), step.loss, carry.first_loss)
             finite = jnp.isfinite(step.loss)
             if not self.stage.tolerant:  # elsewhere the next loss tells, and this step's start is the result
@@ -197,7 +201,6 @@ class Program:
         def rest(carry: Carry) -> tuple[Carry, Array]:
             return carry, jnp.full(1 + len(self.objective.terms), IDLE, carry.best_loss.dtype)
 
-        going = carry.stop == 0
         if self.stage.tolerant:
             # Steps this short cost less than asking a GPU whether to take them.
             return jax.tree.map(lambda new, old: jnp.where(going, new, old), go(carry), rest(carry))

@@ -6,7 +6,7 @@ from .lift import CustomLift, Decay, Lift, NoLift
 from .network import MLP, CustomNetwork, JetNetwork, ModifiedMLP, Network
 from .part import Condition
 from .semigroup import Semigroup, has_waves
-from .trial import Fixed, MarchedTrial, Trial, jet_of, march, without_zeros
+from .trial import Fixed, MarchedTrial, Trial, derivative_of, jet_of, march, without_zeros
 
 __all__ = [
     "MLP",
@@ -32,6 +32,7 @@ __all__ = [
     "Plain",
     "Semigroup",
     "Trial",
+    "derivative_of",
     "has_waves",
     "jet_of",
     "march",

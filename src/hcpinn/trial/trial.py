@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import equinox as eqx
@@ -115,6 +115,22 @@ class Trial:
         """`fix` for points in chunks (leading axis), compiled, one chunk after the other."""
         return jax.jit(lambda chunks: jax.lax.map(self.fix, chunks))
 
+    @cached_property
+    def derivative(self) -> Callable[[Parameters, Array, Index], Array]:
+        """`derivative_of` compiled; solutions that share a trial function share it."""
+        return jax.jit(partial(derivative_of, self), static_argnums=2)
+
+    @cached_property
+    def parts(self) -> Callable[[Parameters, Array], tuple[Array, ...]]:
+        """Lift, gate, features and network at coordinates, compiled."""
+
+        def parts(parameters: Parameters, coordinates: Array) -> tuple[Array, ...]:
+            features = self.embed(coordinates)
+            network = self.network(parameters, features)
+            return self.lift(coordinates), self.gate(coordinates), features, network
+
+        return jax.jit(parts)
+
     def jet(self, parameters: Parameters, fixed: Fixed, indices: Sequence[Index] | None = None) -> Jet:
         """The jet of u, one column per component, over the residual's indices unless given."""
         wanted = self.indices if indices is None else tuple(indices)
@@ -126,6 +142,13 @@ class Trial:
         else:
             inner = jets.nested(lambda c: self.network(parameters, self.embed(c)), fixed.coordinates, below)
         return jets.add(jets.product(fixed.gate, inner, wanted), fixed.lift)
+
+
+def derivative_of(trial: Any, parameters: Any, coordinates: Array, index: Index) -> Array:
+    """A derivative of a trial function, or its value, at coordinates."""
+    if not any(index):
+        return trial(parameters, coordinates)
+    return trial.jet(parameters, trial.fix(coordinates, (index,)), (index,))[index]
 
 
 def jet_of(function: Function, coordinates: Array, indices: Sequence[Index]) -> Jet:
@@ -147,6 +170,11 @@ class MarchedTrial:
     def __init__(self, problem: Problem, trials: Sequence[Trial]):
         self.problem, self.trials = problem, tuple(trials)
         self.indices = self.trials[0].indices
+
+    @cached_property
+    def derivative(self) -> Callable[[Any, Array, Index], Array]:
+        """`derivative_of` compiled."""
+        return jax.jit(partial(derivative_of, self), static_argnums=2)
 
     def __call__(
         self, parameters: Sequence[Parameters], coordinates: Float[Array, "points axes"]
