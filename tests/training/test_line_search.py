@@ -8,6 +8,7 @@ import pytest
 from hcpinn.objective.objective import Measured
 from hcpinn.precision import double
 from hcpinn.training.line_search import Probe, strong_wolfe
+from hcpinn.training.stage import Target
 
 asked: list[float] = []
 
@@ -17,16 +18,22 @@ def steep(theta):
     return jnp.sum(50 * theta**2 + theta**4)
 
 
-def target(theta):
-    value, gradient = jax.value_and_grad(steep)(theta)
-    jax.debug.callback(lambda v: asked.append(float(v)), value)
-    return Measured(value, gradient, {}, {})
+class Steep(Target):
+    """A target that keeps account of what it is asked for."""
+
+    def __init__(self):
+        pass
+
+    def __call__(self, theta):
+        value, gradient = jax.value_and_grad(steep)(theta)
+        jax.debug.callback(lambda v: asked.append(float(v)), value)
+        return Measured(value, gradient, {}, {})
 
 
 def search(theta, first):
     value, gradient = jax.value_and_grad(steep)(theta)
     start = Probe(jnp.zeros_like(value), value, -gradient @ gradient, gradient, {})
-    return strong_wolfe(target, theta, start, -gradient, first=first, trials=25)
+    return strong_wolfe(Steep(), theta, start, -gradient, first=first, trials=25)
 
 
 @pytest.fixture(autouse=True)
