@@ -108,6 +108,34 @@ def test_every_fact_comes_back(path):
     assert repr(after) == repr(before)
 
 
+def test_a_thinned_history_is_true_and_complete_and_has_the_lowest_loss():
+    loss = np.random.default_rng(0).random(55_000)
+    thin = History(loss, (("Adam", 55_000),), {"initial": 2 * loss}).thinned()
+    assert len(thin.loss) <= 201
+    assert (thin.numbers[0], thin.numbers[-1]) == (1, 55_000)
+    assert np.all(np.diff(thin.numbers) > 0)
+    np.testing.assert_array_equal(thin.loss, loss[thin.numbers - 1])
+    np.testing.assert_array_equal(thin.terms["initial"], 2 * loss[thin.numbers - 1])
+    assert thin.loss.min() == loss.min()
+    assert thin.thinned() is thin
+    few = History(loss[:5], (("Adam", 5),)).thinned()
+    np.testing.assert_array_equal(few.loss, loss[:5])
+
+
+def test_a_lean_solution_is_the_same_function_in_less_room(tmp_path):
+    loss = np.random.default_rng(0).random(20_000)
+    whole = make(history=History(loss, (("Adam", 20_000),), {"residual": loss}))
+    large, small = whole.save(tmp_path / "large.npz"), whole.lean().save(tmp_path / "small.npz")
+    assert small.stat().st_size < large.stat().st_size / 10
+    after = hc.load(small)
+    np.testing.assert_array_equal(after(T, X), whole(T, X))
+    assert after.history.stages == whole.history.stages
+    np.testing.assert_array_equal(after.history.loss, loss[after.history.numbers - 1])
+    assert after.reference is None
+    assert {**after.summary(), "reference": 0} == {**whole.summary(), "reference": 0}
+    after.plot_history(tmp_path / "history.png")
+
+
 def test_terms_and_weights_come_back(path):
     before, after = make(), hc.load(path)
     assert list(after.history.terms) == ["residual", "periodic x"]

@@ -114,7 +114,7 @@ def history_figure(solution: Solution) -> Figure:
     some = False
     for (name, values), color in zip(curves.items(), itertools.cycle(COLORS), strict=False):
         drawn = np.where(np.isfinite(values) & (values > 0), values, np.nan)
-        axis.plot(np.arange(1, len(values) + 1), drawn, color=color, linewidth=0.9, label=name)
+        axis.plot(solution.history.numbers, drawn, color=color, linewidth=0.9, label=name)
         some |= bool(np.isfinite(drawn).any())
     if some:
         axis.set_yscale("log")
@@ -129,7 +129,7 @@ def history_figure(solution: Solution) -> Figure:
         if not crowded:
             axis.text(start, top, f" {name}", va="top", ha="left", color=GREY)
         start += count
-    axis.set_xlim(0, max(len(loss), 1))
+    axis.set_xlim(0, max(start, 1))
     axis.set_xlabel("step")
     axis.set_ylabel("loss" if len(curves) > 1 else "mean squared residual")
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -164,6 +165,14 @@ class Solution:
             "device": self.provenance.device,
             "versions": dict(self.provenance.versions),
         }
+
+    def lean(self) -> Solution:
+        """The same function and facts without what takes most room in a file.
+
+        Left out are the reference, the weights of points, and the loss at all but a few hundred steps.
+        """
+        history = self.history.thinned()
+        return dataclasses.replace(self, history=history, weights={}, reference=None)
 
     def save(self, path: str | Path) -> Path:
         """Save everything to one file; `hcpinn.load` opens it again."""

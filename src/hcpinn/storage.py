@@ -45,6 +45,8 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
         "rel_l1": None if solution.rel_l1 is None else dict(solution.rel_l1),
         "reference": None,
     }
+    if solution.history.at is not None:
+        arrays["steps"] = solution.history.at
     for name, values in solution.history.terms.items():
         arrays[f"terms.{name}"] = values
     for name, found in solution.weights.items():
@@ -88,6 +90,7 @@ def _rebuild(
             arrays["loss"],
             tuple((name, count) for name, count in header["stages"]),
             _under("terms.", arrays),
+            arrays.get("steps"),
         ),
         stop=Stop[header["stop"]],
         seconds=header["seconds"],

@@ -10,8 +10,7 @@ import pytest
 import hcpinn as hc
 from hcpinn.errors import FileError
 from hcpinn.study import Record, run_key
-from hcpinn.study.record import VERSION, thinned
-from hcpinn.training import History
+from hcpinn.study.record import VERSION
 from small_studies import DECAY, method, record
 
 RUN = hc.Run(DECAY, method())
@@ -81,21 +80,3 @@ def test_records_that_are_not_whole_or_of_another_version_are_refused():
         Record.from_plain({**plain, "version": 99}, source="there")
     with pytest.raises(FileError, match="not a record"):
         Record.from_plain([], source="there")
-
-
-def test_thinned_curves_are_small_true_and_complete():
-    @dataclasses.dataclass
-    class Told:
-        history: History
-
-    loss = np.random.default_rng(0).random(55_000)
-    curves = thinned(Told(History(loss, (("Adam", 55_000),), {"initial": 2 * loss})))
-    assert set(curves) == {"step", "loss", "initial"}
-    assert len(curves["step"]) <= 200
-    assert curves["step"][0] == 1
-    assert curves["step"][-1] == 55_000
-    assert np.all(np.diff(curves["step"]) > 0)
-    np.testing.assert_array_equal(curves["loss"], loss[curves["step"] - 1])
-    np.testing.assert_array_equal(curves["initial"], 2 * loss[curves["step"] - 1])
-    few = thinned(Told(History(loss[:5], (("Adam", 5),))))
-    np.testing.assert_array_equal(few["loss"], loss[:5])

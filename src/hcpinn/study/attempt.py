@@ -96,7 +96,9 @@ def attempt(
         "finished": now(),
     }
     return Outcome(
-        tuple((record_of(s, key=key, **facts), s) for key, s in zip(group.keys, solutions, strict=True))
+        tuple(
+            (record_of(s, key=key, **facts), s.lean()) for key, s in zip(group.keys, solutions, strict=True)
+        )
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..catalog import ENTRIES
 from ..errors import HcpinnError
 from ..figures import field_figure, slice_figure
+from ..reference import solve_reference
 from ..solution import Solution
 from .columns import number
 from .figures import (
@@ -183,11 +184,18 @@ class Gallery:
     def _solution(self, record: Record) -> Solution | None:
         if record.key not in self._open:
             try:
-                self._open[record.key] = self._store.solution(record.key)
+                self._open[record.key] = _compared(self._store.solution(record.key))
             except HcpinnError as error:
                 self._open[record.key] = None
                 self.problems.append(f"{record.problem}, {record.method}, seed {record.seed}: {error}")
         return self._open[record.key]
+
+
+def _compared(solution: Solution | None) -> Solution | None:
+    """A solution with its reference, which a store leaves out, if there is one."""
+    if solution is None or solution.reference is not None or solution.rel_l2 is None:
+        return solution
+    return replace(solution, reference=solve_reference(solution.problem))
 
 
 def _said(rows: Sequence[Row], measure: str) -> str:

@@ -30,9 +30,6 @@ DIGITS = 12
 _LATER = ("group", "accuracy")
 """What records did not have at first."""
 
-_CURVE = 200
-"""Points that are kept of each curve of a history."""
-
 
 @dataclass(frozen=True)
 class Record:
@@ -148,7 +145,7 @@ def record_of(
             "stages": [list(stage) for stage in solution.history.stages],
             "rel_l2_at": _errors_in_time(solution),
         },
-        history=thinned(solution),
+        history=_curves(solution),
         trained_together=trained_together,
         commit=commit,
         finished=finished,
@@ -174,15 +171,12 @@ def _identity(key: str, problem: Problem, method: Method, seed: int) -> dict[str
     }
 
 
-def thinned(solution: Solution) -> dict[str, np.ndarray]:
-    """The history at a few hundred steps: dense at the start, then evenly spaced. Values are not smoothed."""
-    curves = {"loss": solution.history.loss, **solution.history.terms}
-    count = len(solution.history.loss)
-    if not count:
+def _curves(solution: Solution) -> dict[str, np.ndarray]:
+    """The loss and its terms at a few hundred steps."""
+    history = solution.history.thinned()
+    if not len(history.loss):
         return {}
-    early, even = np.geomspace(1, count, _CURVE // 4), np.linspace(1, count, _CURVE - _CURVE // 4)
-    steps = np.unique(np.concatenate([early, even]).round().astype(int))
-    return {"step": steps, **{name: np.asarray(v, float)[steps - 1] for name, v in curves.items()}}
+    return {"step": history.numbers, "loss": history.loss, **history.terms}
 
 
 def _errors_in_time(solution: Solution) -> dict[str, dict[str, float | None]]:

@@ -2,7 +2,7 @@
 
     store.json            what this folder is, and the version of its layout
     runs/KEY.json         a record: method, seed, summary, thinned history, versions, commit
-    solutions/KEY.npz     the whole solution; a store without this folder is a compact one
+    solutions/KEY.npz     the solution, lean; a store without this folder is a compact one
     work/ID/              a group of runs in training: who they are, and their checkpoint
     claims/KEY.lock       held by the process that trains the run
 

@@ -20,10 +20,13 @@ from .program import IDLE, Carry, Program, cast
 from .progress import Progress
 from .stop import Stop
 
+_CURVE = 200
+"""Steps that a thinned history has, about."""
+
 
 @dataclass(frozen=True)
 class History:
-    """The loss at every step of a run."""
+    """The loss at every step of a run, or at those that were kept."""
 
     loss: np.ndarray
     """What was made small: one value per step, over all stages, with all weights in it."""
@@ -31,6 +34,27 @@ class History:
     """Name and number of steps of each stage, in order."""
     terms: Mapping[str, np.ndarray] = field(default_factory=dict)
     """The mean squared mismatch of each term (residual, initial, …), without weights."""
+    at: np.ndarray | None = None
+    """The numbers of the steps, from 1 on, where not all of them are kept."""
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The number of each step that is kept, from 1 on."""
+        return np.arange(1, len(self.loss) + 1) if self.at is None else self.at
+
+    def thinned(self) -> History:
+        """A few hundred steps of it, dense at the start, then evenly spaced, and the one of lowest loss.
+
+        Values are not smoothed.
+        """
+        count = len(self.loss)
+        if not count or self.at is not None:
+            return self
+        early, even = np.geomspace(1, count, _CURVE // 4), np.linspace(1, count, _CURVE - _CURVE // 4)
+        lowest = 1 + np.argmin(np.where(np.isfinite(self.loss), self.loss, np.inf))
+        at = np.unique(np.concatenate([early, even, [lowest]]).round().astype(int))
+        terms = {name: np.asarray(values, float)[at - 1] for name, values in self.terms.items()}
+        return History(np.asarray(self.loss, float)[at - 1], self.stages, terms, at)
 
 
 @dataclass(frozen=True)
