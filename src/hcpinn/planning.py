@@ -65,10 +65,12 @@ class TrainingPlan:
         references: Sequence[Reference | str] = (),
         accuracy: float = 0.0,
         devices: Devices = Devices(),
+        soon: bool = False,
     ):
         """`references`, where there are any, tell methods that stop early when `accuracy` is reached.
 
-        `devices` share out the points.
+        `devices` share out the points. Where training begins `soon`, kernels for it are compiled beside the
+        checks.
         """
         check_alike(runs)
         self.devices = devices
@@ -81,6 +83,8 @@ class TrainingPlan:
         self._check_curriculum()
         self._trials: dict[Any, list[Trial]] = {}
         trials = self.trials(0, self.places[0].factor, [])
+        if soon:
+            self._begin(trials[0])
         for penalty in self.method.penalties:
             if isinstance(penalty, DataPenalty):
                 for run in runs:
@@ -97,6 +101,12 @@ class TrainingPlan:
         self._objectives: dict[Any, Objective] = {}
         self._judges: dict[int, Any] = {}
         check_memory(self.method.stages, self._objective(0, trials[0]), len(runs))
+
+    def _begin(self, trial: Trial) -> None:
+        """Have the kernels of the first stage compiled."""
+        stage = self.method.stages[0]
+        points = self.batches.size if self.batches and stage.tolerant else self.method.points
+        trial.begin(-(-points // self.devices.count), stage.dtype)
 
     def satisfied(self, phase: int, theta: np.ndarray) -> np.ndarray:
         """Which runs have reached the accuracy asked for; see `training.Plan`."""

@@ -105,7 +105,7 @@ def solve_batch(
     if max_seconds is not None and not max_seconds >= 0:
         raise MethodError(f"max_seconds must be zero or more, but is {max_seconds!r}.")
     with double():
-        plan = TrainingPlan(runs, accuracy=accuracy, devices=_devices(runs, devices))
+        plan = TrainingPlan(runs, accuracy=accuracy, devices=_devices(runs, devices), soon=True)
         checkpoint = _checkpoint(plan, out, checkpoint_every, resume)
         references = plan.references = _references(runs, reference)
         if progress is None or isinstance(progress, bool):
