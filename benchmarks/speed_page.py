@@ -67,7 +67,7 @@ def growing(path: Path, record: dict[str, Any]) -> str:
 
 
 def compiling(path: Path, record: dict[str, Any]) -> str:
-    about = "seconds to the first step, in brackets without the reference"
+    about = "seconds to the first step, in brackets until the reference is there as well"
     return "\n".join([source(record, about), "", *compile_time.markdown(record)])
 
 

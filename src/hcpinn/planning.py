@@ -14,6 +14,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from . import sampling
+from .beside import Beside
 from .errors import MethodError, unknown_name
 from .floor import kink_floor
 from .jets import closure
@@ -39,6 +40,9 @@ from .trial import CustomGate, CustomLift, JetNetwork, NoLift, Trial, march
 _MARGIN = 0.8
 """Of the accuracy asked for: a part of the reference's grid decides when to stop, all of it judges."""
 
+REFERENCE = "the classical reference"
+"""What training may have to wait for."""
+
 _APART = 3
 """Points apart from those trained on, over these, by which the best of several lessons is chosen."""
 
@@ -63,17 +67,19 @@ class TrainingPlan:
         self,
         runs: Sequence[Run],
         *,
-        references: Sequence[Reference | str] = (),
         accuracy: float = 0.0,
         devices: Devices = Devices(),
+        soon: bool = False,
     ):
-        """`references`, where there are any, tell methods that stop early when `accuracy` is reached.
+        """`accuracy` is where methods that stop early do; `devices` share out the points.
 
-        `devices` share out the points.
+        Where training begins `soon`, kernels for it are compiled beside the checks.
         """
         check_alike(runs)
         self.devices = devices
-        self.references, self.accuracy = list(references), accuracy
+        self.accuracy = accuracy
+        self.references: Beside[list[Reference | str]] | None = None
+        """Each run's reference, or the reason why there is none; they tell when the accuracy is reached."""
         self.runs = list(runs)
         self.method = runs[0].method
         self.weights, self.batches = self.method.weights, self.method.batches
@@ -83,6 +89,8 @@ class TrainingPlan:
         self._trials: dict[Any, list[Trial]] = {}
         self._floors: dict[Trial, float | None] = {}
         trials = self.trials(0, self.places[0].factor, [])
+        if soon:
+            self._begin(trials[0])
         for penalty in self.method.penalties:
             if isinstance(penalty, DataPenalty):
                 for run in runs:
@@ -100,13 +108,36 @@ class TrainingPlan:
         self._judges: dict[int, Any] = {}
         check_memory(self.method.stages, self._objective(0, trials[0]), len(runs))
 
+    def _begin(self, trial: Trial) -> None:
+        """Have the kernels of the first stage compiled."""
+        stage = self.method.stages[0]
+        points = self.batches.size if self.batches and stage.tolerant else self.method.points
+        trial.begin(-(-points // self.devices.count), stage.dtype)
+
     def satisfied(self, phase: int, theta: np.ndarray) -> np.ndarray:
         """Which runs have reached the accuracy asked for; see `training.Plan`."""
+        if self.references is None or not self._may_end(phase):
+            return np.zeros(len(self.runs), bool)
+        found = zip(self.references.result(), theta, strict=True)
+        errors = [self._error(n, reference, own) for n, (reference, own) in enumerate(found)]
+        return np.asarray(errors) <= _MARGIN * self.accuracy
+
+    def pending(self, phase: int) -> str:
+        """What `satisfied` will have to wait for; see `training.Plan`."""
+        waits = self.references is not None and not self.references.done and self._may_end(phase)
+        return REFERENCE if waits else ""
+
+    def stepped(self) -> None:
+        """Begin what goes on beside the training, and see that it does; see `training.Plan`."""
+        if self.references is not None:
+            self.references.start()
+            self.references.check()
+
+    def _may_end(self, phase: int) -> bool:
+        """Whether training may end with a phase because the accuracy is reached."""
         place, stages = self.places[phase], len(self.method.stages)
         whole = place.share == place.factor == 1.0 and self.method.windows == 1
-        if not (self.method.early and whole and (phase + 1) % stages == 0 and self.references):
-            return np.zeros(len(self.runs), bool)
-        return np.asarray([self._error(n, own) <= _MARGIN * self.accuracy for n, own in enumerate(theta)])
+        return self.method.early and whole and (phase + 1) % stages == 0
 
     def score(self, phase: int, theta: np.ndarray, finished: Sequence[np.ndarray]) -> np.ndarray | None:
         """Each run's loss on points apart, where several lessons cover the whole; see `training.Plan`."""
@@ -123,9 +154,8 @@ class TrainingPlan:
             scores.append(residual + objective.penalty(jnp.asarray(own), trial, run.seed))
         return np.asarray(scores)
 
-    def _error(self, number: int, theta: np.ndarray) -> float:
+    def _error(self, number: int, reference: Reference | str, theta: np.ndarray) -> float:
         """The relative L2 error of a run on a part of its reference's grid, the reference's own included."""
-        reference = self.references[number]
         if isinstance(reference, str):
             return math.inf
         if number not in self._judges:

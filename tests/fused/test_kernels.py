@@ -1,6 +1,7 @@
 """The fused kernels against the plain propagation in float64: those for a GPU run thread by thread on the CPU."""
 
 import shutil
+import threading
 from dataclasses import replace
 
 import jax
@@ -293,6 +294,37 @@ def test_a_compiler_that_fails_is_named_and_training_goes_on(compilers):
     parameters, jet = inputs(MLP(16, 2), 5, 1, indices, 1500)
     with pytest.warns(UserWarning, match="without fused kernels: /bin/false refuses them"):
         assert not fused.suits(jets.tanh(), parameters, jet, indices)
+
+
+def test_a_compiler_that_fails_beside_what_comes_first_is_named_when_kernels_are_needed(compilers, recwarn):
+    compilers("/bin/false")
+    indices = jets.closure(SECOND)
+    parameters, jet = inputs(MLP(16, 2), 5, 1, indices, 1500)
+    MLP(16, 2).begin(5, 1, indices, 1500, "float32")
+    assert not recwarn
+    with pytest.warns(UserWarning, match="without fused kernels: /bin/false refuses them"):
+        assert not fused.suits(jets.tanh(), parameters, jet, indices)
+
+
+@compiler
+def test_they_are_compiled_once_beside_what_comes_first(monkeypatch, tmp_path):
+    monkeypatch.setenv("HCPINN_CACHE", str(tmp_path))
+    threads, run = [], host.subprocess.run
+
+    def followed(*arguments, **options):
+        threads.append(threading.current_thread())
+        return run(*arguments, **options)
+
+    monkeypatch.setattr(host.subprocess, "run", followed)
+    indices = jets.closure(SECOND)
+    network = MLP(12, 3)
+    parameters, jet = inputs(network, 6, 1, indices, 1500)
+    network.begin(6, 1, indices, 100, "float32")
+    for _ in range(2):
+        network.begin(6, 1, indices, 1500, "float32")
+    assert fused.suits(jets.tanh(), parameters, jet, indices)
+    [thread] = threads
+    assert thread is not threading.current_thread()
 
 
 def test_without_a_compiler_the_plain_way_is_taken_quietly(compilers, recwarn):

@@ -28,6 +28,7 @@ def watched(watch):
         with progress:
             progress.stage("Adam", 300, 0)
             progress.update(200, 1e-3)
+            progress.waiting("the classical reference")
             progress.losses(0, ["residual"], np.arange(8.0).reshape(2, 2, 2) + 1)
         watch.ended(GROUP, [DONE, FAILED])
 

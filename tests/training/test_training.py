@@ -50,6 +50,12 @@ class Start:
     def satisfied(self, phase, theta):
         return np.zeros(len(theta), bool)
 
+    def pending(self, phase):
+        return ""
+
+    def stepped(self):
+        pass
+
     def train(self, *stages, **options):
         self.phases = [Phase(s, s.label, closes=s is stages[-1]) for s in stages]
         return train(self, progress=Progress(visible=False), **options)

@@ -75,6 +75,19 @@ def suits(
     return (host.suits(plan) if backend == "cpu" else cuda.suits(plan)) and _prepared(plan, backend)
 
 
+def begin(
+    activation: Activation, sizes: Sequence[int], indices: Sequence[Index], *, points: int, precision: str
+) -> None:
+    """Have the kernels for layers of these sizes compiled beside whatever comes before they are needed.
+
+    That is for the CPU's, which take the compiler of the system a few seconds.
+    """
+    if platform() == "cpu" and not _off() and len(sizes) > 3:
+        plan = _shaped(activation, sizes, indices, points, precision)
+        if host.suits(plan):
+            host.begin(plan)
+
+
 def chunk(plain: int, numbers: int, itemsize: int) -> int:
     """How many points to take forward and back at once, given how many it would be without these kernels.
 
@@ -107,9 +120,16 @@ def _plan(
     activation: Activation, parameters: Sequence[dict[str, Array]], features: Jet, indices: Sequence[Index]
 ) -> Plan:
     value = features[indices[0]]
-    points, inputs = value.shape
-    width, outputs = parameters[-1]["weight"].shape
-    backend, precision = platform(), value.dtype.name
+    sizes = (value.shape[1], *(layer["weight"].shape[1] for layer in parameters))
+    return _shaped(activation, sizes, indices, value.shape[0], value.dtype.name)
+
+
+def _shaped(
+    activation: Activation, sizes: Sequence[int], indices: Sequence[Index], points: int, precision: str
+) -> Plan:
+    """The plan for layers of these sizes, from the features to the outputs."""
+    inputs, *_, width, outputs = sizes
+    backend = platform()
     unit = _SIZES.get(backend, 1)
     on_the_cpu = backend == "cpu"
     return Plan(
@@ -118,7 +138,7 @@ def _plan(
         points,
         inputs,
         width=-(-width // unit) * unit,
-        depth=len(parameters) - 1,
+        depth=len(sizes) - 2,
         outputs=outputs,
         precision=precision,
         tile=host.TILES.get(precision, 1) if on_the_cpu else cuda.TILE,

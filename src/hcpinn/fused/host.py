@@ -13,6 +13,7 @@ from pathlib import Path
 
 import jax
 
+from ..beside import Beside
 from ..cache import cache_folder
 from ..programs import machine
 from . import arithmetic
@@ -34,6 +35,9 @@ _MOST_STREAMS = 10
 
 _SECONDS = 120.0
 """How long a compiler may take."""
+
+_begun: dict[str, Beside[Path]] = {}
+"""Libraries that are being compiled, by name."""
 
 
 def threads() -> int:
@@ -59,6 +63,15 @@ def suits(plan: Plan) -> bool:
     """Whether the kernels can do it, and are worth it."""
     fits = plan.precision in TILES and plan.streams <= _MOST_STREAMS
     return fits and plan.points >= _FEWEST_POINTS and possible()
+
+
+def begin(plan: Plan) -> None:
+    """Compile beside whatever comes before the kernels are needed; what goes wrong shows then."""
+    text, compiler = source(plan), _compiler()
+    name = _name(text, compiler)
+    if name not in _begun:
+        _begun[name] = Beside(lambda: _library(name, text, compiler))
+        _begun[name].start()
 
 
 def prepare(plan: Plan) -> None:
@@ -90,13 +103,20 @@ def source(plan: Plan) -> str:
 def _registered(text: str) -> str:
     """The name of a compiled source, whose kernels XLA knows."""
     compiler = _compiler()
-    name = hashlib.sha256("\n".join([text, compiler, *_flags(), machine()]).encode()).hexdigest()[:16]
+    name = _name(text, compiler)
+    if name in _begun:
+        _begun.pop(name).wait()
     library = ctypes.CDLL(str(_library(name, text, compiler)))
     for kernel in ("hcpinn_forward", "hcpinn_backward"):
         jax.ffi.register_ffi_target(
             f"{kernel}_{name}", jax.ffi.pycapsule(getattr(library, kernel)), platform="cpu"
         )
     return name
+
+
+def _name(text: str, compiler: str) -> str:
+    """The name of a source, compiled by this compiler for this machine."""
+    return hashlib.sha256("\n".join([text, compiler, *_flags(), machine()]).encode()).hexdigest()[:16]
 
 
 def _library(name: str, text: str, compiler: str) -> Path:
@@ -111,7 +131,15 @@ def _library(name: str, text: str, compiler: str) -> Path:
         path.write_text(text, encoding="utf-8")
         command = [compiler, *_flags(), f"-I{jax.ffi.include_dir()}", str(path), "-o", str(made)]
         try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+            # In a session of its own it does not hear a Ctrl-C, which training answers in its own time.
+            ended = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=_SECONDS,
+                check=False,
+                start_new_session=True,
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise CompilerError(f"{compiler} could not be run: {error}") from None
         if ended.returncode:

@@ -19,6 +19,7 @@ import scipy.integrate
 import scipy.sparse
 from jaxtyping import Array, Float
 
+from ..beside import check_wanted
 from ..problem import Dirichlet, Periodic, Problem
 from .patches import Patches
 from .probes import Slot, evaluate, slots
@@ -148,6 +149,7 @@ class Collocation:
         calls = itertools.count()
 
         def rate(t: float, state: np.ndarray) -> np.ndarray:
+            check_wanted()
             if next(calls) > _MOST_CALLS:
                 raise _Stuck
             return self.rates(t, self.with_ends(t, state))[:, 1:-1].ravel()

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex
 
+from ..beside import check_wanted
 from ..problem import Index, Problem
 from .etdrk4 import Coefficients, Linear, advance, coefficients
 from .probes import Slot
@@ -210,6 +211,7 @@ class Galerkin:
         return values, np.inf if grown and tail > _UNSTABLE_TAIL else tail
 
     def _steps(self, state: Array, time: float, duration: float, steps: int, table: Coefficients) -> Array:
+        check_wanted()
         step = jnp.asarray(duration / steps)
         return self.advance(state, jnp.asarray(time), step, jnp.asarray(steps), table)
 

@@ -130,6 +130,10 @@ class _GroupProgress(Progress):
         if self._line is not None:
             self._shared.update(self._line, completed=step, facts=f"step {step:,}, loss {loss:.2e}")
 
+    def waiting(self, what: str) -> None:
+        if self._line is not None:
+            self._shared.update(self._line, facts=f"waiting for {what}")
+
     def losses(self, first: int, names: Sequence[str], values: np.ndarray) -> None:
         if self._logs is not None:
             self._logs.block(self._group, first, names, values)

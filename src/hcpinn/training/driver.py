@@ -151,13 +151,23 @@ class _Training:
             self.stop = self._reason_to_stop(interrupted)
             if self.checkpoint is not None and is_first() and (self.checkpoint.due or self.stop is not None):
                 self.checkpoint.save(position, carry)
+            self.plan.stepped()
             if self.stop is not None:
                 break
+        if self.stop is None and number + 1 < len(self.plan.phases):
+            self._expect(self.plan.pending(number), carry)
         self.theta, self.codes = np.asarray(carry.best, np.float64), np.asarray(carry.stop)
         self.weights, self.last = carry.weights, (program, prepared, carry)
         self._keep(number)
         if self.stop is None:
             self._close(number)
+
+    def _expect(self, awaited: str, carry: Carry) -> None:
+        """Say what the end of a phase waits for, and save first: a second Ctrl-C breaks the waiting off."""
+        if awaited:
+            if self.checkpoint is not None and is_first():
+                self.checkpoint.save(self.position, carry)
+            self.progress.waiting(awaited)
 
     def _reason_to_stop(self, interrupted: threading.Event) -> Stop | None:
         """Why training should break off now, if it should."""

@@ -56,6 +56,14 @@ class Plan(Protocol):
         """Which runs, at the end of a phase, are as good as was asked for and need no further one."""
         ...
 
+    def pending(self, phase: int) -> str:
+        """What `satisfied` has to wait for at the end of a phase, in words; empty if nothing."""
+        ...
+
+    def stepped(self) -> None:
+        """A block of steps is done: time to look after what goes on beside the training."""
+        ...
+
     def score(self, phase: int, theta: np.ndarray, finished: Sequence[np.ndarray]) -> np.ndarray | None:
         """The loss of each run on points that no phase trains on; None where one phase decides alone."""
         ...

@@ -55,6 +55,9 @@ class JetNetwork(Network):
     def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
         """The jet of the outputs from the jet of the features."""
 
+    def begin(self, inputs: int, outputs: int, indices: Sequence[Index], points: int, dtype: Any) -> None:
+        """Have compiled, beside what comes first, whatever `descend` needs that XLA does not make."""
+
     def descend(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
         """The same, to be differentiated once, backward, in the parameters alone: quicker where it can be."""
         return self.propagate(parameters, features, indices)
@@ -98,6 +101,12 @@ class MLP(JetNetwork):
     def fusible(self) -> bool:
         """Whether there are fused kernels for it."""
         return self.activation in _FUSED and self.width <= fused.WIDEST
+
+    def begin(self, inputs: int, outputs: int, indices: Sequence[Index], points: int, dtype: Any) -> None:
+        if self.fusible:
+            sizes = (inputs, *[self.width] * self.depth, outputs)
+            activation = ACTIVATIONS[self.activation]()
+            fused.begin(activation, sizes, indices, points=points, precision=jnp.dtype(dtype).name)
 
     def descend(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
         activation = ACTIVATIONS[self.activation]()

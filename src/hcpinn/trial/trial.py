@@ -76,10 +76,16 @@ class Trial:
         other._for_descent = True
         return other
 
+    def begin(self, points: int, dtype: Any) -> None:
+        """Have compiled, beside what comes first, what descent needs that XLA does not make."""
+        if isinstance(self.network, JetNetwork):
+            self.network.begin(
+                self._features().shape[1], self.outputs, jets.closure(self.indices), points, dtype
+            )
+
     def init(self, key: PRNGKeyArray) -> Parameters:
         """Random initial parameters of the network, checked to give outputs of the right shape."""
-        probe = jax.ShapeDtypeStruct((1, len(self.problem.axes)), jnp.float64)
-        features = jax.eval_shape(self.embed, probe)
+        features = self._features()
         parameters = self.network.init(key, features.shape[1], self.outputs)
         shape = jax.eval_shape(lambda p, f: jnp.asarray(self.network(p, f)), parameters, features).shape
         if shape != (1, self.outputs):
@@ -89,6 +95,11 @@ class Trial:
                 f"({', '.join(self.problem.components)})."
             )
         return parameters
+
+    def _features(self) -> jax.ShapeDtypeStruct:
+        """The shape of the features at one point."""
+        probe = jax.ShapeDtypeStruct((1, len(self.problem.axes)), jnp.float64)
+        return jax.eval_shape(self.embed, probe)  # type: ignore[return-value]
 
     def __call__(
         self, parameters: Parameters, coordinates: Float[Array, "points axes"]
