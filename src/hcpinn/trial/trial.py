@@ -99,7 +99,7 @@ class Trial:
     def _features(self) -> jax.ShapeDtypeStruct:
         """The shape of the features at one point."""
         probe = jax.ShapeDtypeStruct((1, len(self.problem.axes)), jnp.float64)
-        return jax.eval_shape(self.embed, probe)  # type: ignore[return-value]
+        return jax.eval_shape(self.embed, probe)
 
     def __call__(
         self, parameters: Parameters, coordinates: Float[Array, "points axes"]
