@@ -173,10 +173,12 @@ def test_a_group_that_does_not_fit_into_memory_is_halved(tmp_path, monkeypatch):
 
 def test_a_disk_without_room_stops_the_study_and_loses_nothing(tmp_path):
     """The limit on the size of files stands for a full disk: writing fails in the same way."""
-    wanted = study(RUNS[2], hc.Run(DECAY, soft(points=4000, stages=(hc.Adam(steps=10),))))
+    large = soft(network=hc.MLP(64, 3), stages=(hc.Adam(steps=10),))
+    wanted = study(RUNS[2], hc.Run(DECAY, large))
+    run_study(study(hc.Run(DECAY, large, seed=1)), tmp_path / "compiles")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    run_study(study(RUNS[2]), tmp_path)  # compiles, and keeps its record
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, before[1]))
+    run_study(study(RUNS[2]), tmp_path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, before[1]))
     try:
         with pytest.raises(FileError, match="Cannot write .*Free some space"):
             run_study(wanted, tmp_path)
