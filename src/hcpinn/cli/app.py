@@ -1,4 +1,4 @@
-"""What the commands share: the program they belong to, exit codes, and a look at the output folder."""
+"""What the commands share: their program, exit codes, options, and a look at the output folder."""
 
 from __future__ import annotations
 
@@ -22,6 +22,18 @@ app = typer.Typer(
 EXIT_NOT_CONVERGED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
+
+MaxSeconds = Annotated[
+    float | None, typer.Option(min=0, help="Stop after this time; the same command goes on later.")
+]
+CheckpointEvery = Annotated[float, typer.Option(help="Seconds between two checkpoints.")]
+BarOrLines = Annotated[
+    bool | None,
+    typer.Option(
+        "--progress/--quiet", help="Show a bar, or nothing.", show_default="a bar in a terminal, else lines"
+    ),
+]
+"""Options of commands that train many runs."""
 
 
 def _show_version(wanted: bool) -> None:

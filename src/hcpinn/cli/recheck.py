@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MethodError
-from .app import EXIT_INTERRUPTED, app, escape
+from .app import EXIT_INTERRUPTED, BarOrLines, CheckpointEvery, MaxSeconds, app, escape
 from .study import EXIT_UNFINISHED
 
 if TYPE_CHECKING:
@@ -48,18 +48,9 @@ def recheck(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be trained, how long it took then, and stop.")
     ] = False,
-    max_seconds: Annotated[
-        float | None, typer.Option(min=0, help="Stop after this time; the same command goes on later.")
-    ] = None,
-    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 30.0,
-    progress: Annotated[
-        bool | None,
-        typer.Option(
-            "--progress/--quiet",
-            help="Show a bar, or nothing.",
-            show_default="a bar in a terminal, else lines",
-        ),
-    ] = None,
+    max_seconds: MaxSeconds = None,
+    checkpoint_every: CheckpointEvery = 30.0,
+    progress: BarOrLines = None,
 ) -> None:
     """Train a sample of a study again and say whether the errors come out the same.
 

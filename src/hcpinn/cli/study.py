@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MethodError
-from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, app, check_folder
+from .app import (
+    EXIT_INTERRUPTED,
+    EXIT_NOT_CONVERGED,
+    BarOrLines,
+    CheckpointEvery,
+    MaxSeconds,
+    app,
+    check_folder,
+)
 
 if TYPE_CHECKING:
     from ..study import Report, Study
@@ -49,10 +57,8 @@ def study(
             min=1, help="Runs that train together at most.", show_default="what fits into memory, up to 16"
         ),
     ] = None,
-    max_seconds: Annotated[
-        float | None, typer.Option(min=0, help="Stop after this time; the same command goes on later.")
-    ] = None,
-    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 30.0,
+    max_seconds: MaxSeconds = None,
+    checkpoint_every: CheckpointEvery = 30.0,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")] = False,
     solutions: Annotated[
         bool, typer.Option("--solutions/--no-solutions", help="Keep solution files beside the records.")
@@ -73,14 +79,7 @@ def study(
     tensorboard: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Also write logs for TensorBoard.")
     ] = None,
-    progress: Annotated[
-        bool | None,
-        typer.Option(
-            "--progress/--quiet",
-            help="Show a bar, or nothing.",
-            show_default="a bar in a terminal, else lines",
-        ),
-    ] = None,
+    progress: BarOrLines = None,
 ) -> None:
     """Train many runs as one job: what the store in the output folder has is left out.
 
