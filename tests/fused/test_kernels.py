@@ -98,16 +98,18 @@ def check(indices, width, depth, features, outputs, points, activation, precisio
         assert np.linalg.norm(found - right) <= EXACT[precision] * max(np.linalg.norm(right), 1e-3)
 
 
-@pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize(
-    ("indices", "width", "depth", "features", "outputs", "points", "activation"),
+    ("indices", "width", "depth", "features", "outputs", "points", "activation", "precision"),
     [
-        (SECOND, 32, 3, 22, 1, 32, "tanh"),
-        (FOURTH, 16, 2, 5, 2, 21, "tanh"),
-        (PLANE, 20, 2, 9, 1, 17, "tanh"),
-        (SECOND, 64, 3, 3, 1, 9, "tanh"),
-        (((0, 3), (1, 0)), 48, 2, 4, 1, 16, "sin"),
-        (VALUE, 16, 3, 3, 1, 5, "tanh"),
+        (SECOND, 32, 3, 22, 1, 32, "tanh", "float32"),
+        (FOURTH, 16, 2, 5, 2, 21, "tanh", "float32"),
+        (PLANE, 20, 2, 9, 1, 17, "tanh", "float32"),
+        (SECOND, 64, 3, 3, 1, 9, "tanh", "float32"),
+        (((0, 3), (1, 0)), 48, 2, 4, 1, 16, "sin", "float32"),
+        (VALUE, 16, 3, 3, 1, 5, "tanh", "float32"),
+        (SECOND, 32, 3, 22, 1, 32, "tanh", "float64"),
+        (FOURTH, 16, 2, 5, 2, 21, "sin", "float64"),
+        (SECOND, 64, 3, 3, 1, 9, "tanh", "float64"),
     ],
 )
 def test_values_and_gradients_on_a_gpu(
