@@ -69,7 +69,7 @@ race: $(peers) ## Time whole solves to a given accuracy against other libraries;
 results := benchmarks/results
 measured = $(results)/$(1)-$(MACHINE).json
 
-speed: $(peers) ## Measure all that docs/guides/speed.md shows, and write it there; hours on a CPU. MACHINE=cpu names it
+speed: $(peers) ## Measure all that docs/guides/speed.md shows, and write it there: long. MACHINE=cpu names it
 	@$(peers_venv)/bin/hcpinn bench --out $(call measured,bench)
 	@$(peers_venv)/bin/python benchmarks/stages.py run --out $(call measured,stages)
 	@$(peers_venv)/bin/python benchmarks/growth.py run --out $(call measured,growth)
