@@ -44,6 +44,7 @@ class Broyden(Stage):
     """How many trial points a line search may take."""
     precision: str = "float64"
     tolerant: ClassVar[bool] = False
+    costly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_stage(self)

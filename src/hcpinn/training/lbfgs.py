@@ -34,13 +34,15 @@ class _State(eqx.Module):
     gradient: Float[Array, " parameters"]
     terms: dict[str, Float[Array, ""]]
     steps: Float[Array, "memory parameters"]
-    """S, oldest first; rows not yet filled are zero."""
+    """S, each row in the place of the oldest when it came, so that a step writes one row and moves none."""
     changes: Float[Array, "memory parameters"]
     """Y, likewise."""
     across: Float[Array, "memory memory"]
-    """S Yᵀ."""
+    """S Yᵀ, oldest first; rows and columns not yet filled are zero."""
     within: Float[Array, "memory memory"]
-    """Y Yᵀ."""
+    """Y Yᵀ, likewise."""
+    place: Int[Array, ""]
+    """Where the next step goes."""
     filled: Int[Array, ""]
     failures: Int[Array, ""]
 
@@ -69,7 +71,7 @@ class LBFGS(Stage):
         tall = jnp.zeros((self.memory, theta.size), theta.dtype)
         square = jnp.zeros((self.memory, self.memory), theta.dtype)
         zero = jnp.int32(0)
-        return _State(here.loss, here.gradient, here.terms, tall, tall, square, square, zero, zero)
+        return _State(here.loss, here.gradient, here.terms, tall, tall, square, square, zero, zero, zero)
 
     def step(self, target: Target, theta: Array, state: Any) -> Step:
         gradient = state.gradient
@@ -87,6 +89,11 @@ class LBFGS(Stage):
         following = _remember(state, found, after - theta, moved)
         return Step(after, following, following.value, following.terms, after, {})
 
+    def hold(self, going: Array, new: Any, old: Any) -> Any:
+        # Without parameters that are numbers no step is kept, so the tall arrays are what they were.
+        held = super().hold(going, new, old)
+        return eqx.tree_at(lambda s: (s.steps, s.changes), held, (new.steps, new.changes))
+
     def renew(self, fresh: Any, before: Any) -> Any:
         here = (fresh.value, fresh.gradient, fresh.terms, fresh.failures)
         return eqx.tree_at(lambda s: (s.value, s.gradient, s.terms, s.failures), before, here)
@@ -103,46 +110,53 @@ class LBFGS(Stage):
 def _apply_inverse(state: _State, vector: Array) -> Array:
     """H times a vector; rows of the memory that are not filled have no part in it."""
     size = len(state.across)
-    empty = jnp.arange(size) < size - state.filled
+    empty = _empty(size, state.filled)
     upper = jnp.triu(state.across) + jnp.diag(jnp.where(empty, 1.0, 0.0))
     newest = state.within[-1, -1]
     scale = jnp.where(state.filled > 0, state.across[-1, -1] / jnp.where(newest > 0, newest, 1.0), 1.0)
-    along_steps, along_changes = state.steps @ vector, scale * (state.changes @ vector)
+    in_time, in_place = _orders(size, state.place)
+    along_steps = jnp.where(empty, 0.0, (state.steps @ vector)[in_time])
+    along_changes = jnp.where(empty, 0.0, scale * (state.changes @ vector)[in_time])
     inner = solve_triangular(upper, along_steps)
     middle = jnp.diag(state.across) * inner + scale * (state.within @ inner) - along_changes
     outer = solve_triangular(upper, middle, trans=1)
-    return scale * vector + outer @ state.steps - scale * (inner @ state.changes)
+    return scale * vector + outer[in_place] @ state.steps - scale * (inner[in_place] @ state.changes)
 
 
 def _remember(state: _State, found: Probe, step: Array, moved: Array) -> _State:
     """The state after a step; a failed search forgets everything, a step of no curvature is not kept."""
+    size = len(state.across)
     change = found.gradient - state.gradient
     curvature = step @ change
     kept = moved & (curvature > jnp.finfo(step.dtype).eps * jnp.sqrt((step @ step) * (change @ change)))
-
-    def push(_: None) -> tuple[Array, ...]:
-        steps = jnp.concatenate([state.steps[1:], step[None]])
-        changes = jnp.concatenate([state.changes[1:], change[None]])
-        across = jnp.pad(state.across[1:, 1:], (0, 1)).at[:, -1].set(steps @ change)
-        within = jnp.pad(state.within[1:, 1:], (0, 1))
-        column = changes @ change
-        within = within.at[:, -1].set(column).at[-1].set(column)
-        return steps, changes, across, within
-
-    def leave(_: None) -> tuple[Array, ...]:
-        return state.steps, state.changes, state.across, state.within
-
-    memory = jax.lax.cond(kept, push, leave, None)
-    filled = jnp.minimum(state.filled + kept, len(state.across))
-    steps, changes, across, within = (jnp.where(moved, item, 0.0) for item in memory)
+    steps = state.steps.at[state.place].set(jnp.where(kept, step, state.steps[state.place]))
+    changes = state.changes.at[state.place].set(jnp.where(kept, change, state.changes[state.place]))
+    place = jnp.where(kept, (state.place + 1) % size, state.place).astype(jnp.int32)
+    filled = jnp.where(moved, jnp.minimum(state.filled + kept, size), 0).astype(jnp.int32)
+    empty, (in_time, _) = _empty(size, filled), _orders(size, place)
+    beside_steps = jnp.where(empty, 0.0, (steps @ change)[in_time])
+    beside_changes = jnp.where(empty, 0.0, (changes @ change)[in_time])
+    across = jnp.pad(state.across[1:, 1:], (0, 1)).at[:, -1].set(beside_steps)
+    within = jnp.pad(state.within[1:, 1:], (0, 1)).at[:, -1].set(beside_changes).at[-1].set(beside_changes)
     return _State(
         jnp.where(moved, found.value, state.value),
         jnp.where(moved, found.gradient, state.gradient),
         {name: jnp.where(moved, found.terms[name], old) for name, old in state.terms.items()},
         steps,
         changes,
-        across,
-        within,
-        jnp.where(moved, filled, 0).astype(jnp.int32),
+        jnp.where(moved, jnp.where(kept, across, state.across), 0.0),
+        jnp.where(moved, jnp.where(kept, within, state.within), 0.0),
+        place,
+        filled,
         jnp.where(moved, 0, state.failures + 1).astype(jnp.int32),
     )
+
+
+def _empty(size: int, filled: Array) -> Array:
+    """Which entries, oldest first, are not filled."""
+    return jnp.arange(size) < size - filled
+
+
+def _orders(size: int, place: Array) -> tuple[Array, Array]:
+    """Where the steps are, oldest first; and for each place, how old its step is in this order."""
+    return (jnp.arange(size) + place) % size, (jnp.arange(size) - place) % size

@@ -54,6 +54,7 @@ class LevenbergMarquardt(Stage):
     """How many values of μ one step may try."""
     precision: str = "float64"
     tolerant: ClassVar[bool] = False
+    costly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_stage(self)

@@ -201,10 +201,12 @@ class Program:
         def rest(carry: Carry) -> tuple[Carry, Array]:
             return carry, jnp.full(1 + len(self.objective.terms), IDLE, carry.best_loss.dtype)
 
-        if self.stage.tolerant:
-            # Steps this short cost less than asking a GPU whether to take them.
-            return jax.tree.map(lambda new, old: jnp.where(going, new, old), go(carry), rest(carry))
-        return jax.lax.cond(going, go, rest, carry)
+        if self.stage.costly and self.runs == 1:
+            return jax.lax.cond(going, go, rest, carry)
+        after, before = go(carry), rest(carry)
+        held, record = jax.tree.map(lambda new, old: jnp.where(going, new, old), after, before)
+        state = self.stage.hold(going, after[0].state, carry.state)
+        return eqx.tree_at(lambda c: c.state, held, state), record
 
     def _followed(
         self, weights: dict[str, Any], squares: dict[str, Array], data: Data, at: Array | None

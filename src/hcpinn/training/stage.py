@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -54,6 +55,8 @@ class Stage(abc.ABC):
 
     tolerant: ClassVar[bool]
     """Whether the objective may change from step to step: by mini-batches and adaptive weights."""
+    costly: ClassVar[bool] = False
+    """Whether a step takes far longer than asking a device whether to take it."""
     steps: int
     """How many steps at most."""
     precision: str
@@ -76,6 +79,13 @@ class Stage(abc.ABC):
     @abc.abstractmethod
     def step(self, target: Target, theta: Array, state: Any) -> Step:
         """One step."""
+
+    def hold(self, going: Array, new: Any, old: Any) -> Any:
+        """The state after a step, or where `going` is false, that before it.
+
+        A run that is not going was stepped from parameters that are not numbers.
+        """
+        return jax.tree.map(lambda a, b: jnp.where(going, a, b), new, old)
 
     @abc.abstractmethod
     def renew(self, fresh: Any, before: Any) -> Any:
