@@ -9,7 +9,6 @@ Sections of the page between `<!-- begin NAME -->` and `<!-- end NAME -->` are m
 from __future__ import annotations
 
 import json
-import re
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import step_time
 import time_to_accuracy
 from hcpinn.speed import Ceilings, Row
 from hcpinn.speed.bench import HEADS, ceiling_words, cells
+from pages import write_sections
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -33,19 +33,12 @@ def main() -> None:
         growth.draw(Namespace(file=path, out=IMAGES / f"{path.stem}.png"))
     for path in files("time_to_accuracy"):
         time_to_accuracy.draw(Namespace(files=[path], out=IMAGES / f"{path.stem}.png"))
-    PAGE.write_text(filled(PAGE.read_text("utf-8")), "utf-8")
-    print(f"written to {PAGE}")
+    write_sections(PAGE, {name: "\n\n".join(texts(name)) for name in SECTIONS})
 
 
-def filled(page: str) -> str:
-    """The page with its sections as the files have them."""
-    for name, section in SECTIONS.items():
-        text = "\n\n".join(section(path, json.loads(path.read_text("utf-8"))) for path in files(name))
-        between = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-        page, count = between.subn(lambda m, text=text: f"{m[1]}\n{text}\n\n{m[2]}", page)
-        if count != 1:
-            raise SystemExit(f"The page has {count} sections '{name}', not one.")
-    return page
+def texts(name: str) -> list[str]:
+    """A section's part for each of its files."""
+    return [SECTIONS[name](path, json.loads(path.read_text("utf-8"))) for path in files(name)]
 
 
 def files(name: str) -> list[Path]:

@@ -64,7 +64,7 @@ def recheck(
 
     Examples:
 
-        hcpinn recheck results/h200 --out out/recheck
+        hcpinn recheck results/paper --out out/recheck
 
         hcpinn recheck results/paper --groups 9 --dry-run
 

@@ -29,7 +29,7 @@ def report(
 
     Examples:
 
-        hcpinn report results/h200 --out out/report.html
+        hcpinn report results/paper --out out/report.html
 
         hcpinn report out/study --tables out/tables
     """

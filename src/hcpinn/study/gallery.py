@@ -52,6 +52,11 @@ class Gallery:
         self.problems: list[str] = []
         """What could not be opened, and why."""
 
+    @property
+    def shown(self) -> set[str]:
+        """The keys of the solutions that were opened for the figures so far."""
+        return {key for key, solution in self._open.items() if solution is not None}
+
     def overview(self, tables: Sequence[Table]) -> list[Picture]:
         """Published against found over all tables, and the fields of every problem on an interval."""
         pictures = []

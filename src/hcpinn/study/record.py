@@ -27,7 +27,7 @@ DONE, FAILED = "done", "failed"
 DIGITS = 12
 """Digits of a key that tell it from all others of a store."""
 
-_LATER = ("group", "accuracy")
+_LATER = ("group", "accuracy", "device_s")
 """What records did not have at first."""
 
 
@@ -65,6 +65,9 @@ class Record:
     """
     accuracy: float | None = None
     """The relative L2 error up to which it counts as converged; None in such records."""
+    device_s: float | None = None
+    """Seconds of its device: its share of what its group took from its start to its judgement, which groups
+    side by side share in turn. None in such records."""
 
     @property
     def done(self) -> bool:

@@ -218,7 +218,10 @@ def _provenance(records: Sequence[Record], source: Origin, unopened: Sequence[st
             [
                 ("Devices", listed(source.devices)),
                 ("Ended", source.dates),
-                ("Device time", f"{duration(source.seconds)}; runs that trained together share theirs"),
+                (
+                    "Device time",
+                    f"{duration(source.seconds)}; runs that trained together or side by side share it",
+                ),
                 ("Batched", together(records) or "no run ended"),
                 ("Commits of hcpinn", listed(source.commits)),
             ],
@@ -272,7 +275,7 @@ _READING = (
             ("ours / published", "▼ less than half the published figure, ▲ more than twice, ≈ in between"),
             ("seeds", "how many seeds were trained, of how many, and how many of these failed"),
             ("verdict", "converged: error at most 1e-2, by an independent check"),
-            ("seconds", "device time of a run; its share where several trained together"),
+            ("seconds", "device time of a run, its share where several trained together or side by side"),
         ],
     )
     + facts(

@@ -141,7 +141,9 @@ class Row:
 
 
 def device_seconds(record: Record) -> float:
-    """The time a run took on its device, its share where several trained together."""
+    """The time a run took on its device, its share where several trained together or side by side."""
+    if record.device_s is not None:
+        return record.device_s
     return float(record.summary.get("wall_s") or 0.0) / max(record.trained_together, 1)
 
 

@@ -8,7 +8,7 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
 
@@ -129,6 +129,9 @@ class _Job:
         self.retrying: set[str] = set()
         self.claims: dict[str, Claim] = {}
         self.running: dict[str, Group] = {}
+        self.shares: dict[str, float] = {}
+        """Seconds of a device that each group in training has had, groups side by side sharing them."""
+        self.counted = time.monotonic()
         self.queue: deque[Group] = deque()
         self.groups: tuple[tuple[str, ...], ...] = ()
         self.started = False
@@ -259,17 +262,33 @@ class _Job:
 
     def _start(self, group: Group) -> None:
         folder = self.store.work / group.name
-        statement = {"kind": "group", "version": VERSION, "keys": list(group.keys)}
-        write_bytes(folder / _GROUP, (json.dumps(statement) + "\n").encode())
-        self.running[group.name] = group
+        self._count()
+        self.running[group.name], self.shares[group.name] = group, _spent(folder)
+        self._state(group)
         self.started = True
         self.workers.start(group, folder, self._left, self.watch.began(group))
 
+    def _state(self, group: Group) -> None:
+        """Write down whom a group in training holds, and what it has cost so far."""
+        statement = {"kind": "group", "version": VERSION, "keys": list(group.keys)}
+        statement["device_s"] = round(self.shares[group.name], 3)
+        write_bytes(self.store.work / group.name / _GROUP, (json.dumps(statement) + "\n").encode())
+
+    def _count(self) -> None:
+        """Share out the time since the last count among the groups that are running."""
+        moment = time.monotonic()
+        each = (moment - self.counted) / max(len(self.running) / self.workers.devices, 1.0)
+        self.counted = moment
+        for name in self.running:
+            self.shares[name] += each
+
     def _settle(self, group: Group, outcome: Outcome) -> None:
+        self._count()
         del self.running[group.name]
         settled: list[Record] = []
         if outcome.stop is not None:
             self.stop = self.stop or outcome.stop
+            self._state(group)
         elif outcome.trouble and len(group) > 1:
             # Smaller groups where memory is short; else each run alone, so that the guilty one fails alone.
             size = -(-len(group) // 2) if outcome.too_large else 1
@@ -280,11 +299,13 @@ class _Job:
             settled.append(failure(group.runs[0], outcome.trouble, **facts))
             self.store.keep(settled[0])
         else:
-            missing = self._missing()
-            for record, solution in outcome.results:
-                if record.key in missing:
+            missing, share = self._missing(), round(self.shares[group.name] / len(group), 3)
+            for found, solution in outcome.results:
+                if found.key in missing:
+                    record = replace(found, device_s=share)
                     self.store.keep(record, solution if self.solutions else None)
                     settled.append(record)
+        del self.shares[group.name]
         self.watch.ended(group, settled)
         for key in group.keys:
             if key in self.claims:
@@ -292,3 +313,11 @@ class _Job:
         self.retrying -= {record.key for record in settled}
         if outcome.stop is None:
             shutil.rmtree(self.store.work / group.name, ignore_errors=True)
+
+
+def _spent(folder: Path) -> float:
+    """What a group had cost when it was broken off; 0 for one that was not begun."""
+    try:
+        return float(json.loads((folder / _GROUP).read_text("utf-8"))["device_s"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0.0

@@ -1,0 +1,194 @@
+"""Write what a rerun of the study found into docs/paper.md and README.md: tables, claims, figures.
+
+    python benchmarks/paper_page.py
+    python benchmarks/paper_page.py --prune
+
+All of it comes from the store `results/paper` and, for `expert`, from `results/expert`. Sections of the
+pages between `<!-- begin NAME -->` and `<!-- end NAME -->` are made anew. With `--prune` the store loses the
+solutions that no figure of `hcpinn report` shows, which keeps it small.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from hcpinn.catalog import ENTRIES
+from hcpinn.study.claimed import CLAIMS
+from hcpinn.study.claims import Finding, judge, our_evidence, published_evidence
+from hcpinn.study.columns import number
+from hcpinn.study.figures import overview_figure, scatter_figure
+from hcpinn.study.gallery import Gallery
+from hcpinn.study.paper import best_row
+from hcpinn.study.provenance import duration, listed, origin
+from hcpinn.study.record import Record
+from hcpinn.study.rows import Row
+from hcpinn.study.store import Store
+from hcpinn.study.tables import Table, read_tables
+from hcpinn.study.theory import read_theory
+from pages import write_sections
+
+ROOT = Path(__file__).parent.parent
+STORE = ROOT / "results" / "paper"
+EXPERT = ROOT / "results" / "expert"
+IMAGES = ROOT / "docs" / "images"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--prune", action="store_true", help="drop solutions that no figure shows")
+    store = Store(STORE)
+    records = store.records()
+    tables = read_tables(records)
+    if parser.parse_args().prune:
+        prune(store, tables)
+    draw(store, tables)
+    sections = {"summary": summary(records, tables), "tables": shown(tables), "claims": claims(tables)}
+    write_sections(ROOT / "docs" / "paper.md", sections)
+    write_sections(ROOT / "README.md", {"reproduction": reproduction(tables)})
+
+
+def prune(store: Store, tables: Sequence[Table]) -> None:
+    """Drop the solutions that no figure of the report shows."""
+    gallery = Gallery(store)
+    gallery.overview(tables)
+    for table in tables:
+        gallery.of(table)
+    for path in (store.folder / "solutions").glob("*.npz"):
+        if path.stem not in gallery.shown:
+            path.unlink()
+
+
+def draw(store: Store, tables: Sequence[Table]) -> None:
+    """The overview and the scatter of all rows, as files for the pages."""
+    rows = _rows(tables)
+    gallery = Gallery(store)
+    best = [(e.title, gallery.best(rows, n)) for n, e in ENTRIES.items() if len(e.problem.space) == 1]
+    overview = overview_figure([(title, solution) for title, solution in best if solution is not None])
+    overview.savefig(IMAGES / "paper-overview.png", dpi=110)
+    both = [row for row in rows if row.published_error is not None and row.found("rel_l2") is not None]
+    scatter_figure(both).savefig(IMAGES / "paper-errors.png", dpi=110)
+
+
+def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
+    """How much was run, how it compares with what was published, and where it comes from."""
+    rows = [row for row in _rows(tables) if row.published]
+    run = [row for row in rows if row.done]
+    once = {tuple(r.key for r in row.done): row for row in reversed(run)}  # some stand in two tables
+    exact = [row for row in reversed(once.values()) if _exact(row) and not row.deviations]
+    ratios = [(row, _ratio(row)) for row in exact]
+    lower, near = (sum(ratio <= limit for _, ratio in ratios) for limit in (1, 3))
+    source = origin(records)
+    failed = sum(record.status == "failed" for record in records)
+    lines = [
+        f"- **Run so far:** {len(records)} trainings"
+        + (f", {failed} of which failed" if failed else "")
+        + f"; {len(run)} of the {len(rows)} published rows.",
+        f"- **Rows with exact initial data:** {lower} of {len(exact)} end at or below the published "
+        f"error ({100 * lower / len(exact):.0f} %), {near} within three times it.",
+    ]
+    above = [f"`{row.method}` on `{row.problem}` ({ratio:.2g}×)" for row, ratio in ratios if ratio > 1]
+    if above:
+        lines.append(f"- **Above the published error:** {', '.join(above)}.")
+    lines.append(
+        f"- **Where:** one {listed(source.devices).removeprefix('gpu: ')}, {duration(source.seconds)} of its "
+        f"time, {source.dates}; commits {listed(source.commits)}."
+    )
+    return "\n".join(lines)
+
+
+def shown(tables: Sequence[Table]) -> str:
+    """Every table that was run."""
+    parts = []
+    for table in tables:
+        if table.run:
+            parts.append(f"### {table.title}\n\n{table.about}\n\n{table.markdown().rstrip()}")
+    missing = [table.title for table in tables if not table.run and table.rows]
+    if missing:
+        parts.append(f"Not yet run: {'; '.join(missing)}.")
+    return "\n\n".join(parts)
+
+
+def claims(tables: Sequence[Table]) -> str:
+    """Every claim with what was found; the comparisons folded away."""
+    ours, published = our_evidence(tables, read_theory(STORE / "theory")), published_evidence(tables)
+    topics: dict[str, list[str]] = {}
+    for claim in CLAIMS:
+        found, theirs = judge(claim, ours), judge(claim, published)
+        status = found.status.value + (" so far" if found.run and not found.complete else "")
+        cases = "\n".join(f"- {_sign(case.holds)} {case.text}" for case in found.cases)
+        topics.setdefault(claim.topic, []).append(
+            f"**{claim.title}: {status}.** {claim.statement} {_counted(found, theirs)}\n\n"
+            f"<details><summary>Comparisons</summary>\n\n{claim.criterion}\n\n{cases}\n\n</details>"
+        )
+    return "\n\n".join(f"### {topic}\n\n" + "\n\n".join(told) for topic, told in topics.items())
+
+
+def reproduction(tables: Sequence[Table]) -> str:
+    """One line per problem: the study's best row, the same row here, and `expert`."""
+    heads = ["problem", "the study", "the same here", "`expert`, one H200", "`expert`, two CPU cores"]
+    lines = ["| " + " | ".join(heads) + " |", "| --- |" + " ---: |" * (len(heads) - 1)]
+    for name, entry in ENTRIES.items():
+        best = best_row(entry.problem)
+        row = next((r for r in _rows(tables) if best and _is(r, best.problem, best.method)), None)
+        measures = list(best.figures) if best else []
+        chosen = [m for m in measures if m.startswith("rel_l2")]
+        published = " / ".join(number(best.figures[m]) for m in chosen) if best else ""
+        found = [row.found(m) for m in chosen] if row else []
+        ours = " / ".join(number(f.mean) for f in found if f is not None) or "not yet run"
+        cells = [f"`{name}`", published, ours, _expert("h200", name), _expert("cpu-1e-3", name)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _expert(folder: str, name: str) -> str:
+    path = EXPERT / folder / f"{name}.json"
+    if not path.exists():
+        return "not yet run"
+    facts = json.loads(path.read_text("utf-8"))
+    fields = list(facts[0]["rel_l2"])
+    errors = " / ".join(f"{statistics.median(f['rel_l2'][n] for f in facts):.1e}" for n in fields)
+    return f"{errors.replace('e-0', 'e-')} in {statistics.median(f['wall_s'] for f in facts):.0f} s"
+
+
+def _rows(tables: Iterable[Table]) -> list[Row]:
+    return [row for table in tables if table.name != "expert" for row in table.rows]
+
+
+def _is(row: Row, problem: str, method: str) -> bool:
+    return bool((row.problem, row.method) == (problem, method) and row.published)
+
+
+def _exact(row: Row) -> bool:
+    """Whether a row has exact initial data."""
+    return row.method == "paper" or "ic1" in row.method or "ic2" in row.method
+
+
+def _ratio(row: Row) -> float:
+    """Ours over published, of several fields the worst."""
+    return max(r for m in row.published if m.startswith("rel_l2") and (r := row.ratio(m)) is not None)
+
+
+def _counted(found: Finding, theirs: Finding) -> str:
+    said = f"{found.holding} of {found.run} comparisons hold" if found.run else "Nothing was run for it"
+    said += f", in {found.overlapping} the seeds overlap" if found.overlapping else ""
+    if found.run and not found.complete:
+        said += f", {len(found.cases) - found.run} are not yet run"
+    return (
+        f"{said}; of the published figures {theirs.holding} of {theirs.decided}."
+        if theirs.decided
+        else f"{said}."
+    )
+
+
+def _sign(holds: bool | None) -> str:
+    return {True: "✓", False: "✗", None: "·"}[holds]
+
+
+if __name__ == "__main__":
+    main()
