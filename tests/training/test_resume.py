@@ -1,5 +1,6 @@
 """A training that is killed, interrupted or out of time goes on with the same bits."""
 
+import functools
 import os
 import random
 import shutil
@@ -19,39 +20,16 @@ from hcpinn.files import read_archive, write_archive
 from hcpinn.planning import TrainingPlan
 from hcpinn.solving import CHECKPOINT
 from hcpinn.training import Checkpoint, Progress, Stop, train
+from training import small
+from training.small import DECAY, RELAX, assert_same_bits
 
-PROBLEM = declare(rhs=lambda u: -u, initial=lambda x: 2 + jnp.cos(jnp.pi * x))
 STAGES = (hc.Adam(steps=400, rate=1e-2), hc.LBFGS(steps=400, memory=20))
+method = functools.partial(small.method, stages=STAGES)
 
 
-def method(**changes):
-    settings = {
-        "lift": hc.Decay(0.3),
-        "embedding": hc.Fourier(1),
-        "network": hc.MLP(6, 1),
-        "points": 128,
-        "stages": STAGES,
-    }
-    return hc.Method(**{**settings, **changes})
-
-
-def solve(folder, *, problem=PROBLEM, seed=0, **options):
+def solve(folder, *, problem=DECAY, seed=0, **options):
     chosen = options.pop("method", method())
     return hc.solve(problem, chosen, seed=seed, out=folder, reference=False, **options)
-
-
-def assert_same_bits(one, other):
-    assert one.theta.tobytes() == other.theta.tobytes()
-    assert one.history.loss.tobytes() == other.history.loss.tobytes()
-    assert one.history.stages == other.history.stages
-    assert list(one.history.terms) == list(other.history.terms)
-    for name, values in one.history.terms.items():
-        assert values.tobytes() == other.history.terms[name].tobytes(), name
-    assert list(one.weights) == list(other.weights)
-    for name, found in one.weights.items():
-        assert found.points.tobytes() == other.weights[name].points.tobytes(), name
-        assert found.weights.tobytes() == other.weights[name].weights.tobytes(), name
-    assert one.stop is other.stop
 
 
 class Impatient(Progress):
@@ -148,7 +126,6 @@ SCHEMES = {
         "stages": (hc.Adam(steps=20, rate=1e-2, schedule=hc.Cosine(0.1, 5)),),
     },
 }
-RELAX = declare(rhs=lambda u, a: -a * u, initial=PROBLEM.initial, parameters={"a": 1.0})
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -188,9 +165,9 @@ lift_b.__qualname__ = lift_a.__qualname__  # as two lambdas on one line would ha
         {"method": method(lift=hc.Decay(0.4))},
         {"method": method(stages=(hc.Adam(steps=401, rate=1e-2), STAGES[1]))},
         {"method": method(points=64)},
-        {"problem": declare(rhs=lambda u: -2 * u, initial=PROBLEM.initial)},
-        {"problem": declare(rhs=PROBLEM.rhs, initial=lambda x: 2 + jnp.sin(jnp.pi * x))},
-        {"problem": declare(rhs=PROBLEM.rhs, initial=PROBLEM.initial, horizon=2.0)},
+        {"problem": declare(rhs=lambda u: -2 * u, initial=DECAY.initial)},
+        {"problem": declare(rhs=DECAY.rhs, initial=lambda x: 2 + jnp.sin(jnp.pi * x))},
+        {"problem": declare(rhs=DECAY.rhs, initial=DECAY.initial, horizon=2.0)},
     ],
     ids=["seed", "lift", "stages", "points", "equation", "initial data", "horizon"],
 )
