@@ -40,3 +40,9 @@ def in_double():
 def own_cache(tmp_path_factory, monkeypatch):
     """One reference cache for the whole test run, apart from the user's own."""
     monkeypatch.setenv("HCPINN_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture
+def no_programs_kept(monkeypatch):
+    """Processes that a test kills use what is compiled, but add nothing: it could be half a program."""
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "1e9")
