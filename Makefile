@@ -1,7 +1,7 @@
 # Everything a contributor runs, each target complete on a fresh machine.
 
 PYTHON ?= python3
-PYTEST_ARGS ?= -q -n 2
+PYTEST_ARGS ?= -q -n 2 --dist worksteal
 LIMIT ?= 600
 MACHINE ?= cpu
 

@@ -10,7 +10,6 @@ from PIL import Image
 
 import hcpinn as hc
 from command_line import assert_refused, hcpinn
-from compiling import compiled_once  # noqa: F401  (a fixture)
 from hcpinn.catalog import ENTRIES, METHODS, SWITCHES
 from hcpinn.solving import CHECKPOINT
 from hcpinn.training import Stop

@@ -24,7 +24,7 @@ def address():
 
 
 def start(*arguments):
-    flags = "--xla_force_host_platform_device_count=2 --xla_backend_optimization_level=0"
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=2"
     return subprocess.Popen(
         [sys.executable, *map(str, arguments)],
         env={**os.environ, "XLA_FLAGS": flags},

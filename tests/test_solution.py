@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
-from compiling import compiled_once  # noqa: F401  (a fixture)
 from declarations import declare
 from hcpinn.errors import HcpinnError, ProblemError
 from hcpinn.solution import Provenance, relative_errors

@@ -14,7 +14,6 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 import hcpinn as hc
-from compiling import compiled_once  # noqa: F401  (a fixture)
 from declarations import declare
 from hcpinn.errors import FileError, HcpinnError
 from hcpinn.files import read_archive, write_archive

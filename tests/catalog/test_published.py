@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import hcpinn as hc
-from compiling import compiled_once  # noqa: F401  (a fixture)
 from declarations import declare_dirichlet
 from hcpinn.catalog import ENTRIES, SWITCHES, published_rows, row, tables
 from hcpinn.errors import MethodError

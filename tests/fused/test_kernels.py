@@ -88,10 +88,9 @@ def check(indices, width, depth, features, outputs, points, activation, precisio
     network = MLP(width, depth, activation)
     parameters, jet = inputs(network, features, outputs, indices, points, dtype=precision)
     function = ACTIVATIONS[activation]()
-    value, gradient = jax.value_and_grad(
-        lambda p: _loss(fused.propagate(function, p, jet, indices), indices)
-    )(parameters)
-    exact, wanted = jax.value_and_grad(lambda p: plain_loss(network, p, jet, indices))(parameters)
+    ours = jax.value_and_grad(lambda p: _loss(fused.propagate(function, p, jet, indices), indices))
+    theirs = jax.value_and_grad(lambda p: plain_loss(network, p, jet, indices))
+    (value, gradient), (exact, wanted) = jax.jit(ours)(parameters), jax.jit(theirs)(parameters)
     assert float(value) == pytest.approx(float(exact), rel=EXACT[precision])
     for found, right in zip(jax.tree.leaves(gradient), jax.tree.leaves(wanted), strict=True):
         assert found.shape == right.shape
@@ -148,8 +147,9 @@ def test_a_network_that_is_not_a_number_gives_none_and_leaves_others_alone(where
     def loss(p):
         return _loss(fused.propagate(jets.tanh(), p, each[1][1], indices), indices)
 
-    values, gradients = jax.vmap(jax.value_and_grad(loss))(parameters)
-    right, wanted = jax.value_and_grad(loss)(each[1][0])
+    both = jax.value_and_grad(loss)
+    values, gradients = jax.jit(jax.vmap(both))(parameters)
+    right, wanted = jax.jit(both)(each[1][0])
     assert np.isnan(values[0])
     assert float(values[1]) == pytest.approx(float(right), rel=1e-15)
     for found, known in zip(jax.tree.leaves(gradients), jax.tree.leaves(wanted), strict=True):
@@ -171,11 +171,11 @@ def test_tanh_on_a_cpu_is_exact_to_rounding():
 def both_ways(loss, each, own_features):
     """Losses and gradients of runs mapped over, and one by one."""
     parameters, many = (jax.tree.map(lambda *a: jnp.stack(a), *part) for part in zip(*each, strict=True))
-    both = jax.value_and_grad(loss)
+    both = jax.jit(jax.value_and_grad(loss))
     if own_features:
-        return jax.vmap(both)(parameters, many), [both(p, jet) for p, jet in each]
+        return jax.jit(jax.vmap(both))(parameters, many), [both(p, jet) for p, jet in each]
     common = each[0][1]
-    return jax.vmap(lambda p: both(p, common))(parameters), [both(p, common) for p, _ in each]
+    return jax.jit(jax.vmap(both, in_axes=(0, None)))(parameters, common), [both(p, common) for p, _ in each]
 
 
 @pytest.mark.parametrize("own_features", [False, True])
@@ -265,7 +265,7 @@ def test_few_points_go_the_plain_way_on_a_cpu():
 @compiler
 def test_they_can_be_turned_off(monkeypatch):
     indices = jets.closure(SECOND)
-    parameters, jet = inputs(MLP(16, 2), 4, 1, indices, 2000)
+    parameters, jet = inputs(MLP(16, 2), 6, 1, indices, 2000)
     assert fused.suits(jets.tanh(), parameters, jet, indices)
     assert fused.chunk(512, 128, 8) > 512
     mixed = (parameters, jax.tree.map(lambda a: a.astype(jnp.float64), jet))

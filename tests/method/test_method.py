@@ -7,7 +7,6 @@ import json
 import pytest
 
 import hcpinn as hc
-from compiling import compiled_once  # noqa: F401  (a fixture)
 from declarations import declare, declare_dirichlet
 from hcpinn.catalog import ENTRIES, METHODS
 from hcpinn.errors import FileError, HcpinnError, MethodError, UnknownNameError

@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 def test_eight_devices_give_what_one_gives():
-    flags = "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0"
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=8"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", HERE / "on_eight_devices.py"],
         env={**os.environ, "XLA_FLAGS": flags},

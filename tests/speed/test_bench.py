@@ -5,7 +5,6 @@ import json
 import pytest
 
 from command_line import assert_refused, hcpinn
-from compiling import compiled_once  # noqa: F401  (a fixture)
 from hcpinn.speed import Case, Ceilings, Operations, Row, Work, measure_ceilings, standard_cases
 from hcpinn.speed.bench import cells, measure_case
 

@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import pytest
 
 import hcpinn as hc
-from compiling import compiled_once  # noqa: F401  (a fixture)
 from hcpinn import jets
 from hcpinn.planning import TrainingPlan
 from hcpinn.speed import Case, model_problem, network_operations, operations, step_work

@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from compiling import compiled_once  # noqa: F401  (a fixture)
 from hcpinn.speed import Case, Ceilings, Row
 from hcpinn.speed.growth import BASE, SWEEPS, Left, slope, sweep
 

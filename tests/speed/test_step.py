@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
-from compiling import compiled_once  # noqa: F401  (a fixture)
 from hcpinn.planning import TrainingPlan
 from hcpinn.speed import Case, TrainingStep, model_problem, time_steps
 from hcpinn.training import Progress, train

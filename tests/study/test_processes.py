@@ -18,6 +18,8 @@ from hcpinn.study.workers import WORKER
 from hcpinn.training import Progress, Stop
 from small_studies import DECAY, method, same, soft, study, wait_for
 
+pytestmark = pytest.mark.usefixtures("no_programs_kept")
+
 RUNS = [*(hc.Run(DECAY, method(), seed) for seed in (0, 1)), hc.Run(DECAY, soft())]
 LONG = study(*RUNS).with_budget(steps=[10_000])
 
@@ -191,18 +193,16 @@ def running(process):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")
-def test_a_study_that_is_killed_and_then_interrupted_leaves_nothing_running_and_goes_on(
-    environment, tmp_path
-):
+def test_a_study_that_is_killed_and_then_interrupted_leaves_nothing_running_and_goes_on(tmp_path):
     for name, text in (("grid", FILE), ("hard", HARD), ("soft", SOFT + HARD)):
         (tmp_path / f"{name}.toml").write_text(text)
     file, out = tmp_path / "grid.toml", tmp_path / "out"
+    assert run_study(load_study(file), tmp_path / "whole", solutions=False).complete
     command = [sys.executable, "-m", "hcpinn.cli", "study", file, "--out", out, "--no-solutions"]
     command += ["--processes", "2", "--checkpoint-every", "0"]
 
     def start():
-        settings = {**os.environ, **environment}
-        return subprocess.Popen([*map(str, command)], env=settings, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True)
 
     def times():
         return {path: path.stat().st_mtime_ns for path in out.glob("work/*/checkpoint.npz")}
@@ -221,5 +221,4 @@ def test_a_study_that_is_killed_and_then_interrupted_leaves_nothing_running_and_
         assert len(before) == 2
     assert "0 runs done, 2 left" in said
     assert run_study(load_study(file), out, solutions=False).complete
-    assert run_study(load_study(file), tmp_path / "whole", solutions=False).complete
     assert_same(Store(out), Store(tmp_path / "whole"))

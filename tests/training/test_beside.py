@@ -1,5 +1,6 @@
 """The reference is computed beside the training, which waits for it only where it is needed."""
 
+import functools
 import signal
 import threading
 import time
@@ -9,25 +10,14 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
-from declarations import declare
 from hcpinn.beside import check_wanted
 from hcpinn.errors import ReferenceError
 from hcpinn.solving import CHECKPOINT
 from hcpinn.training import Progress, Stop
+from training import small
+from training.small import DECAY, assert_same_bits
 
-DECAY = declare(rhs=lambda u: -u, initial=lambda x: 2 + jnp.cos(jnp.pi * x))
-
-
-def method(**changes):
-    settings = {
-        "lift": hc.Decay(0.3),
-        "embedding": hc.Fourier(1),
-        "network": hc.MLP(6, 1),
-        "points": 128,
-        "stages": (hc.Adam(steps=600, rate=1e-2, precision="float64"),),
-    }
-    return hc.Method(**{**settings, **changes})
-
+method = functools.partial(small.method, stages=(hc.Adam(steps=600, rate=1e-2, precision="float64"),))
 
 LESSONS = method(early=True, horizons=(1.0, 1.0, 1.0), stages=(hc.LBFGS(steps=10),))
 """It may end after the first or the second lesson."""
@@ -77,11 +67,6 @@ def solve(chosen, watch=None, *, accuracy=EASY, **options):
     runs = [hc.Run(DECAY, chosen)]
     [solution] = hc.solve_batch(runs, progress=watch or Watch(), accuracy=accuracy, **options)
     return solution
-
-
-def assert_same_bits(one, other):
-    assert one.theta.tobytes() == other.theta.tobytes()
-    assert one.history.loss.tobytes() == other.history.loss.tobytes()
 
 
 def test_training_goes_on_before_the_reference_is_there_and_gives_the_same_bits(solver):

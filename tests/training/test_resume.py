@@ -1,5 +1,6 @@
 """A training that is killed, interrupted or out of time goes on with the same bits."""
 
+import functools
 import os
 import random
 import shutil
@@ -8,7 +9,6 @@ import subprocess
 import sys
 import time
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -20,39 +20,16 @@ from hcpinn.files import read_archive, write_archive
 from hcpinn.planning import TrainingPlan
 from hcpinn.solving import CHECKPOINT
 from hcpinn.training import Checkpoint, Progress, Stop, train
+from training import small
+from training.small import DECAY, RELAX, assert_same_bits
 
-PROBLEM = declare(rhs=lambda u: -u, initial=lambda x: 2 + jnp.cos(jnp.pi * x))
 STAGES = (hc.Adam(steps=400, rate=1e-2), hc.LBFGS(steps=400, memory=20))
+method = functools.partial(small.method, stages=STAGES)
 
 
-def method(**changes):
-    settings = {
-        "lift": hc.Decay(0.3),
-        "embedding": hc.Fourier(1),
-        "network": hc.MLP(6, 1),
-        "points": 128,
-        "stages": STAGES,
-    }
-    return hc.Method(**{**settings, **changes})
-
-
-def solve(folder, *, problem=PROBLEM, seed=0, **options):
+def solve(folder, *, problem=DECAY, seed=0, **options):
     chosen = options.pop("method", method())
     return hc.solve(problem, chosen, seed=seed, out=folder, reference=False, **options)
-
-
-def assert_same_bits(one, other):
-    assert one.theta.tobytes() == other.theta.tobytes()
-    assert one.history.loss.tobytes() == other.history.loss.tobytes()
-    assert one.history.stages == other.history.stages
-    assert list(one.history.terms) == list(other.history.terms)
-    for name, values in one.history.terms.items():
-        assert values.tobytes() == other.history.terms[name].tobytes(), name
-    assert list(one.weights) == list(other.weights)
-    for name, found in one.weights.items():
-        assert found.points.tobytes() == other.weights[name].points.tobytes(), name
-        assert found.weights.tobytes() == other.weights[name].weights.tobytes(), name
-    assert one.stop is other.stop
 
 
 class Impatient(Progress):
@@ -149,7 +126,6 @@ SCHEMES = {
         "stages": (hc.Adam(steps=20, rate=1e-2, schedule=hc.Cosine(0.1, 5)),),
     },
 }
-RELAX = declare(rhs=lambda u, a: -a * u, initial=PROBLEM.initial, parameters={"a": 1.0})
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -189,9 +165,9 @@ lift_b.__qualname__ = lift_a.__qualname__  # as two lambdas on one line would ha
         {"method": method(lift=hc.Decay(0.4))},
         {"method": method(stages=(hc.Adam(steps=401, rate=1e-2), STAGES[1]))},
         {"method": method(points=64)},
-        {"problem": declare(rhs=lambda u: -2 * u, initial=PROBLEM.initial)},
-        {"problem": declare(rhs=PROBLEM.rhs, initial=lambda x: 2 + jnp.sin(jnp.pi * x))},
-        {"problem": declare(rhs=PROBLEM.rhs, initial=PROBLEM.initial, horizon=2.0)},
+        {"problem": declare(rhs=lambda u: -2 * u, initial=DECAY.initial)},
+        {"problem": declare(rhs=DECAY.rhs, initial=lambda x: 2 + jnp.sin(jnp.pi * x))},
+        {"problem": declare(rhs=DECAY.rhs, initial=DECAY.initial, horizon=2.0)},
     ],
     ids=["seed", "lift", "stages", "points", "equation", "initial data", "horizon"],
 )
@@ -275,20 +251,10 @@ COMMAND = [sys.executable, "-m", "hcpinn.cli", "solve", "advection", "--set", "c
 TINY = method(name="tiny", stages=(hc.Adam(steps=20_000),))
 
 
-ANEW = ("jax_disable_most_optimizations",)
-AS_HERE = (
-    *ANEW,
-    "jax_compilation_cache_dir",
-    "jax_persistent_cache_min_compile_time_secs",
-    "jax_persistent_cache_min_entry_size_bytes",
-)
-"""Settings with which a process compiles what this one does, and finds what is compiled already."""
-
-
 class Sitting:
     """One run of the command, as a process of its own."""
 
-    def __init__(self, folder, compiled):
+    def __init__(self, folder):
         self.checkpoint = folder / CHECKPOINT
         self.before = self._stamp()
         settings = ["--method", hc.save_method(TINY, folder.parent / "tiny.toml"), "--checkpoint-every", "0"]
@@ -299,7 +265,6 @@ class Sitting:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, **{name.upper(): str(jax.config.values[name]) for name in compiled}},
         )
 
     def _stamp(self):
@@ -322,19 +287,22 @@ class Sitting:
         return self.process.returncode, out, err
 
 
-def test_a_run_killed_at_random_moments_and_interrupted_ends_with_the_same_bits(tmp_path):
+def test_a_run_killed_at_random_moments_and_interrupted_ends_with_the_same_bits(no_programs_kept, tmp_path):
     chance, folder = random.Random(0), tmp_path / "run"
-    sitting = Sitting(folder, ANEW)  # it may be killed while it compiles
+    sitting = Sitting(folder)  # it may be killed while it compiles
     time.sleep(chance.uniform(0.0, 2.0))
     assert sitting.end(signal.SIGKILL)[0] == -signal.SIGKILL
 
-    sitting = Sitting(folder, AS_HERE)
+    problem = hc.find_problem("advection").with_parameters(c=2)
+    whole = hc.solve(problem, TINY, reference=False)
+
+    sitting = Sitting(folder)
     sitting.wait_for_progress()
     time.sleep(chance.uniform(0.0, 0.1))
     assert sitting.end(signal.SIGKILL)[0] == -signal.SIGKILL
     assert not (folder / "solution.npz").exists()
 
-    sitting = Sitting(folder, AS_HERE)
+    sitting = Sitting(folder)
     sitting.wait_for_progress()
     code, said, _ = sitting.end(signal.SIGINT)
     assert code == 130
@@ -346,11 +314,9 @@ def test_a_run_killed_at_random_moments_and_interrupted_ends_with_the_same_bits(
     results = {"summary.json", "solution.npz", "fields.png", "slices.png", "history.png", "method.toml"}
     assert results <= set(os.listdir(folder))
 
-    code, _, errors = Sitting(folder, AS_HERE).end()
+    code, _, errors = Sitting(folder).end()
     assert (code, errors) == (1, "")
     assert {n for n in os.listdir(folder) if not n.startswith(".")} == results
 
-    problem = hc.find_problem("advection").with_parameters(c=2)
-    whole = hc.solve(problem, TINY, reference=False)
     assert_same_bits(hc.load(folder / "solution.npz"), whole)
     assert early.history.loss.tobytes() == whole.history.loss[: len(early.history.loss)].tobytes()

@@ -16,9 +16,7 @@ from hcpinn.errors import HcpinnError, MethodError
 from hcpinn.objective import RESIDUAL, Objective, residual, stack
 from hcpinn.training import Phase, Prepared, Progress, Stop, train
 from hcpinn.trial import Trial
-
-DECAY = declare(rhs=lambda u: -u, initial=lambda x: 2 + jnp.cos(jnp.pi * x))
-"""An equation that compiles in no time, for where the equation does not matter."""
+from training.small import DECAY, RELAX, assert_same_bits, method
 
 HEAT = declare(rhs=lambda u: 0.1 * u.xx)
 
@@ -218,20 +216,6 @@ def test_every_reason_is_a_sentence_and_has_a_code_of_its_own():
 # Many runs at once, and seeds
 
 
-def method(**changes):
-    settings = {
-        "lift": hc.Decay(0.3),
-        "embedding": hc.Fourier(1),
-        "network": hc.MLP(6, 1),
-        "points": 128,
-        "stages": (hc.Adam(steps=12, rate=1e-2, precision="float64"),),
-    }
-    return hc.Method(**{**settings, **changes})
-
-
-RELAX = declare(rhs=lambda u, a: -a * u, initial=lambda x: 2 + jnp.cos(jnp.pi * x), parameters={"a": 1.0})
-
-
 def assert_alike(together, alone):
     for one, other in zip(together, alone, strict=True):
         assert one.stop is other.stop
@@ -339,8 +323,7 @@ def test_the_same_seed_gives_the_same_bits_in_any_thread():
     thread.start()
     thread.join()
     [again] = results
-    assert again.theta.tobytes() == first.theta.tobytes()
-    assert again.history.loss.tobytes() == first.history.loss.tobytes()
+    assert_same_bits(again, first)
 
 
 def test_another_seed_which_may_be_an_integer_of_numpy_gives_other_bits():

@@ -1,3 +1,0 @@
-"""What tests of training share: they compile more than they compute."""
-
-from compiling import compiled_once  # noqa: F401  (a fixture)
