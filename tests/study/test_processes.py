@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -71,10 +72,12 @@ class Listening(Watch):
 
 
 def test_records_solutions_and_progress_are_those_of_one_process(whole, tmp_path):
-    watch = Listening()
+    watch, began = Listening(), time.monotonic()
     report = run_study(study(*RUNS), tmp_path, processes=2, watch=watch)
+    took = time.monotonic() - began
     assert (report.done, report.complete, report.stop) == (3, True, None)
     store = Store(tmp_path)
+    assert 0.3 * took < sum(record.device_s for record in store.records()) <= took
     assert_same(store, whole[0])
     for record in store.records():
         one, other = (s.solution(record.key, problem=DECAY) for s in (store, whole[0]))

@@ -57,6 +57,21 @@ def test_every_run_is_kept_with_all_that_belongs_to_it(whole):
     assert not any(store.claims.iterdir())
 
 
+def test_the_time_of_the_device_is_shared_out_among_the_runs(tmp_path):
+    stages = (hc.Adam(steps=20, rate=1e-2),)
+    wanted = study(
+        *(hc.Run(DECAY, make(stages=stages), seed) for make in (method, soft) for seed in range(2))
+    )
+    began = time.monotonic()
+    while not run_study(wanted, tmp_path, max_seconds=1e-3).complete:  # also over several sittings
+        pass
+    took, records = time.monotonic() - began, Store(tmp_path).records()
+    assert len({record.device_s for record in records}) == 2
+    for record in records:
+        assert record.device_s > record.summary["wall_s"] / 2
+    assert sum(record.device_s for record in records) < took + 0.01
+
+
 def test_runs_together_give_what_each_gives_alone(whole, tmp_path):
     store, _ = whole
     (section,) = study(HARD[1]).sections
