@@ -7,13 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def write_sections(path: Path, sections: Mapping[str, str]) -> None:
-    """Replace the sections of a page by these texts."""
-    page = path.read_text("utf-8")
+def filled(page: str, sections: Mapping[str, str]) -> str:
+    """A page with these texts for its sections."""
     for name, text in sections.items():
         between = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
         page, count = between.subn(lambda m, text=text: f"{m[1]}\n{text}\n\n{m[2]}", page)
         if count != 1:
-            raise SystemExit(f"{path} has {count} sections '{name}', not one.")
-    path.write_text(page, "utf-8")
+            raise SystemExit(f"The page has {count} sections '{name}', not one.")
+    return page
+
+
+def write_sections(path: Path, sections: Mapping[str, str]) -> None:
+    """Replace the sections of a file by these texts."""
+    path.write_text(filled(path.read_text("utf-8"), sections), "utf-8")
     print(f"written to {path}")

@@ -35,6 +35,7 @@ ROOT = Path(__file__).parent.parent
 STORE = ROOT / "results" / "paper"
 EXPERT = ROOT / "results" / "expert"
 IMAGES = ROOT / "docs" / "images"
+PAGE, README = ROOT / "docs" / "paper.md", ROOT / "README.md"
 
 
 def main() -> None:
@@ -43,14 +44,22 @@ def main() -> None:
     )
     parser.add_argument("--prune", action="store_true", help="drop solutions that no figure shows")
     store = Store(STORE)
-    records = store.records()
-    tables = read_tables(records)
+    tables = read_tables(store.records())
     if parser.parse_args().prune:
         prune(store, tables)
     draw(store, tables)
-    sections = {"summary": summary(records, tables), "tables": shown(tables), "claims": claims(tables)}
-    write_sections(ROOT / "docs" / "paper.md", sections)
-    write_sections(ROOT / "README.md", {"reproduction": reproduction(tables)})
+    for path, own in sections().items():
+        write_sections(path, own)
+
+
+def sections() -> dict[Path, dict[str, str]]:
+    """What the store has for each page, section by section."""
+    records = Store(STORE).records()
+    tables = read_tables(records)
+    return {
+        PAGE: {"summary": summary(records, tables), "tables": shown(tables), "claims": claims(tables)},
+        README: {"reproduction": reproduction(tables)},
+    }
 
 
 def prune(store: Store, tables: Sequence[Table]) -> None:

@@ -33,12 +33,15 @@ def main() -> None:
         growth.draw(Namespace(file=path, out=IMAGES / f"{path.stem}.png"))
     for path in files("time_to_accuracy"):
         time_to_accuracy.draw(Namespace(files=[path], out=IMAGES / f"{path.stem}.png"))
-    write_sections(PAGE, {name: "\n\n".join(texts(name)) for name in SECTIONS})
+    write_sections(PAGE, sections())
 
 
-def texts(name: str) -> list[str]:
-    """A section's part for each of its files."""
-    return [SECTIONS[name](path, json.loads(path.read_text("utf-8"))) for path in files(name)]
+def sections() -> dict[str, str]:
+    """The sections of the page as the files have them."""
+    return {
+        name: "\n\n".join(make(p, json.loads(p.read_text("utf-8"))) for p in files(name))
+        for name, make in SECTIONS.items()
+    }
 
 
 def files(name: str) -> list[Path]:

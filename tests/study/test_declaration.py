@@ -1,10 +1,13 @@
 """Studies are declared in Python, as files or by name, and nonsense is answered in a sentence."""
 
+import dataclasses
+
 import pytest
 
 import hcpinn as hc
-from hcpinn.catalog import published_rows, tables
+from hcpinn.catalog import find_method, published_rows, tables
 from hcpinn.errors import HcpinnError
+from hcpinn.method import to_dict
 from hcpinn.study import CLAIMS, Study, find_study, grid, load_study, paper, ready_made
 from hcpinn.study.claims import Evidence
 from hcpinn.study.cost import LARGEST
@@ -227,3 +230,16 @@ def test_every_ready_made_study_can_be_made_and_says_what_it_is():
         if name not in ("paper", "expert"):
             assert find_study(name).runs
     assert {run.method.name for run in find_study("comparison-originals").runs} == {"causal", "rba"}
+
+
+def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone():
+    kink, slopes = find_study("explanations").sections
+    for run in kink.runs:
+        row = find_method("pbc+ic1", run.problem)
+        assert dataclasses.replace(run.method, name=row.name, lift=row.lift) == row
+        assert run.method.lift != row.lift
+    for run in slopes.runs:
+        row = find_method(run.method.name.partition(",")[0], run.problem)
+        changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
+        assert changed == ["name", "penalties"]
+        assert [p.order for p in run.method.penalties if isinstance(p, hc.PeriodicPenalty)] == [1]

@@ -1,0 +1,51 @@
+"""Pages that are made from data say what the data say."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def made():
+    """The programs that write pages, and what they share."""
+    if not BENCHMARKS.exists():
+        pytest.skip("benchmarks are not part of this copy")
+    found = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        for name in ("pages", "speed_page", "paper_page"):
+            spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
+            found[name] = importlib.util.module_from_spec(spec)
+            patch.setitem(sys.modules, name, found[name])
+            spec.loader.exec_module(found[name])
+    return found
+
+
+def test_tables_on_speed_are_those_of_the_files(made):
+    page = made["speed_page"].PAGE.read_text("utf-8")
+    assert made["pages"].filled(page, made["speed_page"].sections()) == page, (
+        "python benchmarks/speed_page.py"
+    )
+
+
+def test_what_is_said_of_the_study_is_what_the_store_holds(made):
+    for path, sections in made["paper_page"].sections().items():
+        page = path.read_text("utf-8")
+        assert made["pages"].filled(page, sections) == page, "Run: python benchmarks/paper_page.py"
+
+
+def test_every_figure_has_been_drawn(made):
+    images = made["speed_page"].IMAGES
+    for path in made["speed_page"].files("growth"):
+        assert (images / f"{path.stem}.png").exists()
+    assert (images / "paper-overview.png").exists()
+    assert (images / "paper-errors.png").exists()
+
+
+def test_a_page_without_its_sections_is_refused(made):
+    with pytest.raises(SystemExit, match="bench"):
+        made["pages"].filled("# Speed\n", {"bench": "text"})
