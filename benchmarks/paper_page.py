@@ -21,6 +21,7 @@ from hcpinn.study.claimed import CLAIMS
 from hcpinn.study.claims import Finding, judge, our_evidence, published_evidence
 from hcpinn.study.columns import number
 from hcpinn.study.figures import overview_figure, scatter_figure
+from hcpinn.study.formats import to_markdown
 from hcpinn.study.gallery import Gallery
 from hcpinn.study.paper import best_row
 from hcpinn.study.provenance import duration, listed, origin
@@ -35,6 +36,9 @@ ROOT = Path(__file__).parent.parent
 STORE = ROOT / "results" / "paper"
 EXPERT = ROOT / "results" / "expert"
 IMAGES = ROOT / "docs" / "images"
+_ASIDE = ("seconds", "seeds")
+"""Columns for which a page of documentation has no room."""
+
 PAGE, README = ROOT / "docs" / "paper.md", ROOT / "README.md"
 
 
@@ -112,12 +116,14 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
 
 
 def shown(tables: Sequence[Table]) -> str:
-    """Every table that was run."""
-    parts = []
+    """Every table of which at least half was run; some of others may have been run for another."""
+    parts, missing = [], []
     for table in tables:
-        if table.run:
-            parts.append(f"### {table.title}\n\n{table.about}\n\n{table.markdown().rstrip()}")
-    missing = [table.title for table in tables if not table.run and table.rows]
+        if 2 * sum(bool(row.done) for row in table.rows) < max(len(table.rows), 1):
+            missing += [table.title] if table.rows else []
+            continue
+        columns = [c for c in table.columns if not c.title.startswith("L1") and c.title not in _ASIDE]
+        parts.append(f"### {table.title}\n\n{table.about}\n\n{to_markdown(columns).rstrip()}")
     if missing:
         parts.append(f"Not yet run: {'; '.join(missing)}.")
     return "\n\n".join(parts)
@@ -133,7 +139,8 @@ def claims(tables: Sequence[Table]) -> str:
         cases = "\n".join(f"- {_sign(case.holds)} {case.text}" for case in found.cases)
         topics.setdefault(claim.topic, []).append(
             f"**{claim.title}: {status}.** {claim.statement} {_counted(found, theirs)}\n\n"
-            f"<details><summary>Comparisons</summary>\n\n{claim.criterion}\n\n{cases}\n\n</details>"
+            f'<details markdown="1"><summary>Comparisons</summary>\n\n{claim.criterion}\n\n{cases}\n\n'
+            "</details>"
         )
     return "\n\n".join(f"### {topic}\n\n" + "\n\n".join(told) for topic, told in topics.items())
 
