@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .app import app
+from .app import app, escape
 
 
 @app.command()
@@ -33,9 +33,14 @@ def report(
 
         hcpinn report out/study --tables out/tables
     """
+    from rich.console import Console
+
     from ..study.report import write_report, write_tables
 
-    page = write_report(folder, out, figures=figures)
+    with Console(stderr=True).status("Reading") as status:  # shown in a terminal only
+        page = write_report(
+            folder, out, figures=figures, tell=lambda title: status.update(f"Drawing: {escape(title)}")
+        )
     typer.echo(f"Page in {page} ({page.stat().st_size / 1e6:.1f} MB)")
     if tables is not None:
         written = write_tables(folder, tables)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -16,7 +17,7 @@ from .claimed import CLAIMS
 from .claims import Finding, Status, judge, our_evidence, published_evidence
 from .columns import number
 from .elements import anchor, facts, pictures, section
-from .gallery import Gallery
+from .gallery import Gallery, Picture
 from .provenance import Origin, duration, listed, origin, together
 from .record import Record
 from .store import Store
@@ -24,16 +25,24 @@ from .tables import Table, read_tables
 from .theory import read_theory, theory_parts
 
 
-def write_report(folder: str | Path, out: str | Path | None = None, *, figures: bool = True) -> Path:
+def write_report(
+    folder: str | Path,
+    out: str | Path | None = None,
+    *,
+    figures: bool = True,
+    tell: Callable[[str], None] | None = None,
+) -> Path:
     """Write the page of the study in a folder.
 
     Args:
         folder: a study's store.
         out: the page to write; `report.html` in the folder if not given.
-        figures: whether to draw figures, which takes most of the time.
+        figures: whether to draw figures, which takes most of the time: a reference is computed for each
+            solution that is shown.
+        tell: called with what is about to be drawn.
     """
-    store = Store(folder)
-    return write_bytes(out or Path(folder) / "report.html", page(store, figures=figures).encode())
+    text = page(Store(folder), figures=figures, tell=tell)
+    return write_bytes(out or Path(folder) / "report.html", text.encode())
 
 
 def write_tables(folder: str | Path, out: str | Path) -> list[Path]:
@@ -47,8 +56,8 @@ def write_tables(folder: str | Path, out: str | Path) -> list[Path]:
     return written
 
 
-def page(store: Store, *, figures: bool = True) -> str:
-    """The page as text."""
+def page(store: Store, *, figures: bool = True, tell: Callable[[str], None] | None = None) -> str:
+    """The page as text; `tell` is called with what is about to be drawn."""
     records = _records(store)
     tables = read_tables(records)
     gallery = Gallery(store)
@@ -56,13 +65,21 @@ def page(store: Store, *, figures: bool = True) -> str:
     ours, published = our_evidence(tables, read_theory(place)), published_evidence(tables)
     findings = [(claim, judge(claim, ours), judge(claim, published)) for claim in CLAIMS]
     source = origin(records)
-    overview = [elements.figure(p) for p in gallery.overview(tables)] if figures else []
-    shown = [(table, [elements.figure(p) for p in gallery.of(table)] if figures else []) for table in tables]
+
+    def drawn(title: str, pictures: Callable[[], list[Picture]]) -> list[str]:
+        if not figures:
+            return []
+        if tell is not None:
+            tell(title)
+        return [elements.figure(picture) for picture in pictures()]
+
+    overview = drawn("At a glance", lambda: gallery.overview(tables))
+    shown = [(table, drawn(table.title, partial(gallery.of, table))) for table in tables]
     theory = theory_parts(place)
     body = [
         section("overview", "At a glance", f'<div class="beside">{_glance(tables)}{"".join(overview)}</div>'),
         section("claims", "What the study claims, and what was found", _claims(findings)),
-        *(_table_section(table, drawn) for table, drawn in shown),
+        *(_table_section(table, images) for table, images in shown),
         section("theory", "Theory", theory or _LATER_THEORY),
         section("provenance", "Provenance", _provenance(records, source, gallery.problems)),
         section("reading", "How to read this page", _READING),
