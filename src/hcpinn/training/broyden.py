@@ -15,35 +15,27 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from .line_search import Probe, strong_wolfe
-from .stage import Stage, Step, Target
-from .stop import Stop
+from .line_search import Probe
+from .quasi_newton import Known, QuasiNewton, curved, known, known_after
+from .stage import Target
 from .validation import check_stage
 
-_PATIENCE = 2
-"""How many line searches in a row may fail; after each the metric starts anew."""
 
-
-class _State(eqx.Module):
-    value: Float[Array, ""]
-    gradient: Float[Array, " parameters"]
-    terms: dict[str, Float[Array, ""]]
+class _State(Known):
     inverse: Float[Array, "parameters parameters"]
     """H."""
     taken: Int[Array, ""]
     """Steps since H was last the identity."""
-    failures: Int[Array, ""]
 
 
 @dataclass(frozen=True)
-class Broyden(Stage):
+class Broyden(QuasiNewton):
     """Self-scaled Broyden; memory grows with the square of the number of parameters."""
 
     steps: int = 2_000
     search: int = 25
     """How many trial points a line search may take."""
     precision: str = "float64"
-    tolerant: ClassVar[bool] = False
     costly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -54,65 +46,37 @@ class Broyden(Stage):
         return "Broyden"
 
     def init(self, target: Target, theta: Array) -> Any:
-        here = target(theta)
-        eye, zero = jnp.eye(theta.size, dtype=theta.dtype), jnp.int32(0)
-        return _State(here.loss, here.gradient, here.terms, eye, zero, zero)
+        eye = jnp.eye(theta.size, dtype=theta.dtype)
+        return _State(**known(target(theta)), inverse=eye, taken=jnp.int32(0))
 
-    def step(self, target: Target, theta: Array, state: Any) -> Step:
-        gradient = state.gradient
-        direction = -(state.inverse @ gradient)
-        slope = gradient @ direction
-        usable = jnp.isfinite(slope) & (slope < 0) & (state.taken > 0)
-        direction = jnp.where(usable, direction, -gradient)
-        slope = jnp.where(usable, slope, -(gradient @ gradient))
-        # A metric that knows nothing yet says nothing about length: try a step of length one at most.
-        first = jnp.where(usable, 1.0, jnp.minimum(1.0, 1.0 / jnp.sqrt(jnp.maximum(-slope, 1e-300))))
-        start = Probe(jnp.zeros_like(state.value), state.value, slope, gradient, state.terms)
-        found, accepted = strong_wolfe(target, theta, start, direction, first=first, trials=self.search)
-        moved = accepted | (found.value < state.value)
-        after = theta + jnp.where(moved, found.step, 0.0) * direction
-        following = _remember(state, found, after - theta, moved)
-        return Step(after, following, following.value, following.terms, after, {})
+    def direction(self, state: Any) -> tuple[Array, Array]:
+        return -(state.inverse @ state.gradient), state.taken > 0
+
+    def remember(self, state: Any, found: Probe, step: Array, moved: Array) -> Any:
+        """A failed search forgets the metric, a step of no curvature is ignored."""
+        change = found.gradient - state.gradient
+        kept = moved & curved(step, change)
+        # The first step sets the scale of H, which is a multiple of the identity then.
+        fresh = state.taken == 0
+        scale = (step @ change) / jnp.maximum(change @ change, jnp.finfo(step.dtype).tiny)
+        product = jnp.where(fresh, scale * change, state.inverse @ change)
+        update = _update(product, step, change, state.gradient, found.step)
+        kept &= update.sound
+        inverse = _applied(
+            update,
+            state.inverse,
+            share=jnp.where(moved & ~(fresh & kept), 1.0, 0.0),
+            diagonal=jnp.where(moved, jnp.where(fresh & kept, scale, 0.0), 1.0),
+            used=kept,
+        )
+        taken = jnp.where(moved, state.taken + kept, 0).astype(jnp.int32)
+        return _State(**known_after(state, found, moved), inverse=inverse, taken=taken)
 
     def renew(self, fresh: Any, before: Any) -> Any:
         return eqx.tree_at(lambda s: (s.inverse, s.taken), fresh, (before.inverse, before.taken))
 
     def work(self, points: int, parameters: int) -> float:
         return float(points * parameters + 4 * parameters**2)
-
-    def terminate(self, state: Any) -> Array:
-        failed = jnp.where(state.failures >= _PATIENCE, Stop.PRECISION.code, 0)
-        flat = jnp.max(jnp.abs(state.gradient)) <= jnp.finfo(state.gradient.dtype).tiny
-        return jnp.where(flat, Stop.FLAT.code, failed).astype(jnp.int32)
-
-
-def _remember(state: _State, found: Probe, step: Array, moved: Array) -> _State:
-    """The state after a step; a failed search forgets the metric, a step of no curvature is ignored."""
-    change = found.gradient - state.gradient
-    curvature = step @ change
-    tiny = jnp.finfo(step.dtype).eps
-    kept = moved & (curvature > tiny * jnp.sqrt((step @ step) * (change @ change)))
-    # The first step sets the scale of H, which is a multiple of the identity then.
-    fresh = state.taken == 0
-    scale = curvature / jnp.maximum(change @ change, jnp.finfo(step.dtype).tiny)
-    product = jnp.where(fresh, scale * change, state.inverse @ change)
-    update = _update(product, step, change, state.gradient, found.step)
-    kept &= update.sound
-    inverse = _applied(
-        update,
-        state.inverse,
-        share=jnp.where(moved & ~(fresh & kept), 1.0, 0.0),
-        diagonal=jnp.where(moved, jnp.where(fresh & kept, scale, 0.0), 1.0),
-        used=kept,
-    )
-    return _State(
-        jnp.where(moved, found.value, state.value),
-        jnp.where(moved, found.gradient, state.gradient),
-        {name: jnp.where(moved, found.terms[name], old) for name, old in state.terms.items()},
-        inverse,
-        jnp.where(moved, state.taken + kept, 0).astype(jnp.int32),
-        jnp.where(moved, 0, state.failures + 1).astype(jnp.int32),
-    )
 
 
 class _Update(eqx.Module):
