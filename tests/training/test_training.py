@@ -15,6 +15,7 @@ from hcpinn import sampling
 from hcpinn.errors import HcpinnError, MethodError
 from hcpinn.objective import RESIDUAL, Objective, residual, stack
 from hcpinn.training import Phase, Prepared, Progress, Stop, train
+from hcpinn.training.program import even_part
 from hcpinn.trial import Trial
 from training.small import DECAY, RELAX, assert_same_bits, method
 
@@ -363,3 +364,14 @@ def test_a_problem_without_a_reference_still_gets_its_solution():
     assert solution.rel_l2 is None
     assert not solution.verdict.converged
     assert len(solution.history.loss) == 12
+
+
+# Blocks of steps
+
+
+@pytest.mark.parametrize(
+    ("whole", "most", "part"),
+    [(50_000, 286, 250), (5_000, 286, 250), (100, 200, 100), (6, 4, 3), (1, 2, 1), (97, 50, 49), (7, 2, 1)],
+)
+def test_steps_are_taken_in_blocks_of_one_length_where_that_is_possible(whole, most, part):
+    assert even_part(whole, most) == part

@@ -36,7 +36,7 @@ class TrainingStep:
             )
             self.data = cast(prepared.data, own.dtype)
             self.carry = self.program.begin(plan.theta, np.zeros(len(runs), np.int32), None, self.data)
-            self.block = self.program.block(self.data, 0)
+            self.block = self.program.block(self.data, own.steps)
         self.taken = 0
 
     def gradient(self) -> np.ndarray:

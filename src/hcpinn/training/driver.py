@@ -135,7 +135,7 @@ class _Training:
         if saved is not None and self.checkpoint is not None:
             carry = program.devices.everywhere(restore(carry, saved, self.checkpoint.path))
         self.progress.stage(phase.label, phase.stage.steps, position.step)
-        block = program.block(data, phase.every)
+        block = program.block(data, phase.every or phase.stage.steps)
         while position.step < phase.stage.steps and not bool(jnp.all(carry.stop != 0)):
             if phase.every and position.step and position.step % phase.every == 0:
                 self.theta = np.asarray(carry.theta, np.float64)

@@ -65,8 +65,8 @@ class Program:
         self._begin = self.devices.compiled(lambda start, data: self._map(self._first_carry, start, data))
         self._renew = self.devices.compiled(jax.vmap(self._renewed))
 
-    def block(self, data: Data, every: int) -> int:
-        """How many steps to run at once.
+    def block(self, data: Data, span: int) -> int:
+        """How many steps to run at once, of so many until something else is done.
 
         Long enough to hide the cost of a call, short enough to answer Ctrl-C; it must not
         depend on the clock, so that a resumed training runs the same programs.
@@ -74,8 +74,7 @@ class Program:
         points = self.batches.size if self.batches else data.blocks[RESIDUAL].share.shape[-1]
         work = self.stage.work(points, self.objective.size) * self.runs
         most_work, most_steps = _BLOCK.get(jax.default_backend(), _BLOCK["gpu"])
-        block = int(np.clip(most_work // work, 2, most_steps))
-        return -(-every // -(-every // block)) if every else block
+        return even_part(span, int(np.clip(most_work // work, 2, most_steps)))
 
     def begin(self, theta: np.ndarray, stop: np.ndarray, weights: Any, data: Data) -> Carry:
         """The state before the first step; runs whose stop code is set stay as they are.
@@ -221,6 +220,16 @@ class Program:
             part = share if some is None else jnp.full(some.shape, 1.0 / some.size, share.dtype)
             result[name] = self.rule.update(weights[name], squares[name], part, some)
         return result
+
+
+def even_part(whole: int, most: int) -> int:
+    """The largest part of some steps that goes into them evenly, or nearly; no larger than `most`.
+
+    Parts of one length are one program, and a shorter last one would be compiled as well.
+    """
+    fewest = -(-whole // most)
+    even = (whole // count for count in range(fewest, 2 * fewest) if whole % count == 0)
+    return next(even, -(-whole // fewest))
 
 
 def cast(tree: Any, dtype: Any) -> Any:
