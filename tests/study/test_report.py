@@ -217,6 +217,12 @@ def test_a_figure_takes_the_colours_of_the_page_and_is_closed():
     assert not plt.fignum_exists(figure.number)
 
 
+def test_small_numbers_on_an_axis_keep_their_digits():
+    figure, axes = plt.subplots()
+    axes.set_yticks([0.0, 0.00025], ["0", "0.00025"])
+    assert "0.00025</text>" in to_svg(figure, "small")
+
+
 TABLE = "#ablation-allen-cahn-1"
 
 

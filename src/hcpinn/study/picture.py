@@ -44,7 +44,7 @@ def to_svg(figure: Figure, name: str) -> str:
     text = re.sub(r"data:image/png;base64,([A-Za-z0-9+/=\s]+)", _smaller, text)
     text = _own_ids(text, name)
     text = _page_colours(text)
-    text = re.sub(r"(\d+\.\d{2})\d+", r"\1", text)
+    text = re.sub(r"<[^>]*>", _shorter, text)
     text = re.sub(r'<svg([^>]*?) width="[^"]*"', r"<svg\1", text, count=1)
     text = re.sub(r'<svg([^>]*?) height="[^"]*"', r"<svg\1", text, count=1)
     return re.sub(r"\n\s*", "\n", text).strip()
@@ -70,6 +70,11 @@ def small_png(content: bytes) -> bytes:
 def _smaller(match: re.Match[str]) -> str:
     content = small_png(base64.b64decode(re.sub(r"\s", "", match[1])))
     return f"data:image/png;base64,{base64.b64encode(content).decode()}"
+
+
+def _shorter(tag: re.Match[str]) -> str:
+    """A tag whose coordinates have two decimals; numbers between tags are for people to read."""
+    return re.sub(r"(\d+\.\d{2})\d+", r"\1", tag[0])
 
 
 def _own_ids(text: str, name: str) -> str:
