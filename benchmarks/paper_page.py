@@ -16,13 +16,14 @@ import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from hcpinn.catalog import ENTRIES
+from hcpinn.catalog import ENTRIES, PublishedRow
 from hcpinn.study.claimed import CLAIMS
 from hcpinn.study.claims import Finding, judge, our_evidence, published_evidence
 from hcpinn.study.columns import number
 from hcpinn.study.figures import overview_figure, scatter_figure
 from hcpinn.study.formats import to_markdown
 from hcpinn.study.gallery import Gallery
+from hcpinn.study.matching import exact_start
 from hcpinn.study.paper import best_row
 from hcpinn.study.provenance import duration, listed, origin
 from hcpinn.study.record import Record
@@ -93,7 +94,7 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
     rows = [row for row in _rows(tables) if row.published]
     run = [row for row in rows if row.done]
     once = {tuple(r.key for r in row.done): row for row in reversed(run)}  # some stand in two tables
-    exact = [row for row in reversed(once.values()) if _exact(row) and not row.deviations]
+    exact = [row for row in reversed(once.values()) if exact_start(row.done[0]) and not row.deviations]
     ratios = [(row, _ratio(row)) for row in exact]
     lower, near = (sum(ratio <= limit for _, ratio in ratios) for limit in (1, 3))
     source = origin(records)
@@ -135,10 +136,9 @@ def claims(tables: Sequence[Table]) -> str:
     topics: dict[str, list[str]] = {}
     for claim in CLAIMS:
         found, theirs = judge(claim, ours), judge(claim, published)
-        status = found.status.value + (" so far" if found.run and not found.complete else "")
         cases = "\n".join(f"- {_sign(case.holds)} {case.text}" for case in found.cases)
         topics.setdefault(claim.topic, []).append(
-            f"**{claim.title}: {status}.** {claim.statement} {_counted(found, theirs)}\n\n"
+            f"**{claim.title}: {found.label}.** {claim.statement} {_counted(found, theirs)}\n\n"
             f'<details markdown="1"><summary>Comparisons</summary>\n\n{claim.criterion}\n\n{cases}\n\n'
             "</details>"
         )
@@ -151,7 +151,7 @@ def reproduction(tables: Sequence[Table]) -> str:
     lines = ["| " + " | ".join(heads) + " |", "| --- |" + " ---: |" * (len(heads) - 1)]
     for name, entry in ENTRIES.items():
         best = best_row(entry.problem)
-        row = next((r for r in _rows(tables) if best and _is(r, best.problem, best.method)), None)
+        row = next((r for r in _rows(tables) if best and _belongs(r, best)), None)
         measures = list(best.figures) if best else []
         chosen = [m for m in measures if m.startswith("rel_l2")]
         published = " / ".join(number(best.figures[m]) for m in chosen) if best else ""
@@ -176,13 +176,10 @@ def _rows(tables: Iterable[Table]) -> list[Row]:
     return [row for table in tables if table.name != "expert" for row in table.rows]
 
 
-def _is(row: Row, problem: str, method: str) -> bool:
-    return bool((row.problem, row.method) == (problem, method) and row.published)
-
-
-def _exact(row: Row) -> bool:
-    """Whether a row has exact initial data."""
-    return row.method == "paper" or "ic1" in row.method or "ic2" in row.method
+def _belongs(row: Row, published: PublishedRow) -> bool:
+    """Whether a row is that of a published one."""
+    same = (row.problem, row.method) == (published.problem, published.method)
+    return same and dict(row.parameters) == dict(published.parameters) and not row.deviations
 
 
 def _ratio(row: Row) -> float:
@@ -191,15 +188,13 @@ def _ratio(row: Row) -> float:
 
 
 def _counted(found: Finding, theirs: Finding) -> str:
-    said = f"{found.holding} of {found.run} comparisons hold" if found.run else "Nothing was run for it"
-    said += f", in {found.overlapping} the seeds overlap" if found.overlapping else ""
-    if found.run and not found.complete:
-        said += f", {len(found.cases) - found.run} are not yet run"
-    return (
-        f"{said}; of the published figures {theirs.holding} of {theirs.decided}."
-        if theirs.decided
-        else f"{said}."
+    said = "Nothing was run for it"
+    if found.run:
+        said = f"{found.holding} of {found.run} comparisons hold{found.reservations}"
+    published = (
+        f" In the published figures {theirs.holding} of {theirs.decided} hold." if theirs.decided else ""
     )
+    return f"{said}.{published}"
 
 
 def _sign(holds: bool | None) -> str:

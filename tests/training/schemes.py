@@ -13,6 +13,7 @@ from hcpinn.objective import RESIDUAL
 from hcpinn.planning import TrainingPlan
 from hcpinn.solution import Provenance
 from hcpinn.training import History, Progress, Stop, train
+from training import small
 
 FAMILY = declare(
     rhs=lambda u, t, x, a, b, swing, waves: (
@@ -29,14 +30,7 @@ T, X = np.meshgrid(np.linspace(0, 1, 41), np.linspace(-1, 1, 21), indexing="ij")
 
 
 def method(**changes):
-    settings = {
-        "lift": hc.Decay(0.3),
-        "embedding": hc.Fourier(1),
-        "network": hc.MLP(8, 1),
-        "points": 64,
-        "stages": (adam(12),),
-    }
-    return hc.Method(**{**settings, **changes})
+    return small.method(**{"network": hc.MLP(8, 1), "points": 64, "stages": (adam(12),), **changes})
 
 
 def adam(steps, **settings):

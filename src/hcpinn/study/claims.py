@@ -201,6 +201,17 @@ class Finding:
             return Status.HOLDS
         return Status.IN_PART if self.holding else Status.FAILS
 
+    @property
+    def label(self) -> str:
+        """The status in words, and whether more is to come."""
+        return self.status.value + (" so far" if self.run and not self.complete else "")
+
+    @property
+    def reservations(self) -> str:
+        """What follows after how many comparisons hold: those that are open, and why."""
+        text = f"; in {self.overlapping} the seeds overlap" if self.overlapping else ""
+        return text if self.complete else f"{text}; {len(self.cases) - self.run} more are not yet run"
+
 
 def judge(claim: Claim, evidence: Evidence) -> Finding:
     """Put a claim to the evidence."""

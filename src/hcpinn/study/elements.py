@@ -137,9 +137,7 @@ def claim(entry: Claim, found: Finding, published: Finding) -> str:
     )
     bar = f'<div class="bar" aria-hidden="true">{parts}</div>' if parts else ""
     if found.run:
-        said = f"<b>{found.holding} of {found.run}</b> comparisons hold"
-        said += f"; in {found.overlapping} the seeds overlap" if found.overlapping else ""
-        said += "" if found.complete else f"; {total - found.run} more are not yet run"
+        said = f"<b>{found.holding} of {found.run}</b> comparisons hold{found.reservations}"
     else:
         said = f"{total} {'comparison is' if total == 1 else 'comparisons are'} not yet run"
     if found.run and found.other_settings:
@@ -150,10 +148,9 @@ def claim(entry: Claim, found: Finding, published: Finding) -> str:
         else ""
     )
     cases = "".join(map(_case, found.cases))
-    badge = found.status.value + (" so far" if found.run and not found.complete else "")
     return (
         f'<article class="card claim" data-status="{anchor(found.status.value)}" id="claim-{entry.name}">'
-        f'<span class="badge {anchor(found.status.value)}">{badge}</span><h3>{escape(entry.title)}</h3>'
+        f'<span class="badge {anchor(found.status.value)}">{found.label}</span><h3>{escape(entry.title)}</h3>'
         f"<p>{escape(entry.statement)}</p>"
         f'{bar}<p class="found">{said}.{theirs}</p>'
         f"<details><summary>Comparisons</summary><p class=found>Criterion: {escape(entry.criterion)}</p>"
