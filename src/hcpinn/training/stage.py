@@ -83,7 +83,7 @@ class Stage(abc.ABC):
     def hold(self, going: Array, new: Any, old: Any) -> Any:
         """The state after a step, or where `going` is false, that before it.
 
-        If the stage is not tolerant, a run that is not going was stepped from parameters that are not numbers.
+        Unless the stage is tolerant, a run that is not going was stepped from parameters that are no numbers.
         """
         return jax.tree.map(lambda a, b: jnp.where(going, a, b), new, old)
 
