@@ -84,6 +84,12 @@ def add(left: Jet, right: Jet) -> Jet:
     return result
 
 
+def mixture(first: Jet, second: Jet, share: Jet, indices: Sequence[Index]) -> Jet:
+    """The jet of (1 − z) a + z b, from those of a, b and z."""
+    between = add(second, {index: -value for index, value in first.items()})
+    return add(first, product(share, between, indices))
+
+
 def linear(jet: Jet, weight: Float[Array, "inputs outputs"], bias: Float[Array, " outputs"]) -> Jet:
     """The jet of `y = x W + b`."""
     result = {index: value @ weight for index, value in jet.items()}

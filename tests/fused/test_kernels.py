@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fused.emulation import call, emulated
-from hcpinn import MLP, fused, jets
+from hcpinn import MLP, ModifiedMLP, fused, jets
 from hcpinn.fused import arithmetic, cuda, host, launch
 from hcpinn.fused.plan import Plan
 from hcpinn.precision import double
@@ -83,12 +83,14 @@ def emulation(monkeypatch, tmp_path_factory):
     launch.backward.cache_clear()
 
 
-def check(indices, width, depth, features, outputs, points, activation, precision):
+def fused_jet(network, parameters, jet, indices):
+    return fused.propagate(ACTIVATIONS[network.activation](), *network.parts(parameters, jet, indices))
+
+
+def check(network, indices, features, outputs, points, precision):
     indices = jets.closure(indices)
-    network = MLP(width, depth, activation)
     parameters, jet = inputs(network, features, outputs, indices, points, dtype=precision)
-    function = ACTIVATIONS[activation]()
-    ours = jax.value_and_grad(lambda p: _loss(fused.propagate(function, p, jet, indices), indices))
+    ours = jax.value_and_grad(lambda p: _loss(fused_jet(network, p, jet, indices), indices))
     theirs = jax.value_and_grad(lambda p: plain_loss(network, p, jet, indices))
     (value, gradient), (exact, wanted) = jax.jit(ours)(parameters), jax.jit(theirs)(parameters)
     assert float(value) == pytest.approx(float(exact), rel=EXACT[precision])
@@ -98,40 +100,42 @@ def check(indices, width, depth, features, outputs, points, activation, precisio
 
 
 @pytest.mark.parametrize(
-    ("indices", "width", "depth", "features", "outputs", "points", "activation", "precision"),
+    ("network", "indices", "features", "outputs", "points", "precision"),
     [
-        (SECOND, 32, 3, 22, 1, 32, "tanh", "float32"),
-        (FOURTH, 16, 2, 5, 2, 21, "tanh", "float32"),
-        (PLANE, 20, 2, 9, 1, 17, "tanh", "float32"),
-        (SECOND, 64, 3, 3, 1, 9, "tanh", "float32"),
-        (((0, 3), (1, 0)), 48, 2, 4, 1, 16, "sin", "float32"),
-        (VALUE, 16, 3, 3, 1, 5, "tanh", "float32"),
-        (SECOND, 32, 3, 22, 1, 32, "tanh", "float64"),
-        (FOURTH, 16, 2, 5, 2, 21, "sin", "float64"),
-        (SECOND, 64, 3, 3, 1, 9, "tanh", "float64"),
+        (MLP(32, 3), SECOND, 22, 1, 32, "float32"),
+        (MLP(16, 2), FOURTH, 5, 2, 21, "float32"),
+        (MLP(20, 2), PLANE, 9, 1, 17, "float32"),
+        (MLP(64, 3), SECOND, 3, 1, 9, "float32"),
+        (MLP(48, 2, "sin"), ((0, 3), (1, 0)), 4, 1, 16, "float32"),
+        (MLP(16, 3), VALUE, 3, 1, 5, "float32"),
+        (MLP(32, 3), SECOND, 22, 1, 32, "float64"),
+        (MLP(16, 2, "sin"), FOURTH, 5, 2, 21, "float64"),
+        (MLP(64, 3), SECOND, 3, 1, 9, "float64"),
+        (ModifiedMLP(32, 3), SECOND, 22, 1, 32, "float32"),
+        (ModifiedMLP(16, 2, "sin"), FOURTH, 5, 2, 21, "float64"),
+        (ModifiedMLP(64, 6), SECOND, 3, 1, 9, "float32"),  # weights of one layer at a time
+        (ModifiedMLP(64, 3), ((0, 1), (1, 0)), 20, 1, 9, "float64"),
     ],
 )
-def test_values_and_gradients_on_a_gpu(
-    emulation, indices, width, depth, features, outputs, points, activation, precision
-):
-    check(indices, width, depth, features, outputs, points, activation, precision)
+def test_values_and_gradients_on_a_gpu(emulation, network, indices, features, outputs, points, precision):
+    check(network, indices, features, outputs, points, precision)
 
 
 @compiler
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize(
-    ("indices", "width", "depth", "features", "outputs", "points", "activation"),
+    ("network", "indices", "features", "outputs", "points"),
     [
-        (SECOND, 20, 3, 11, 2, 300, "tanh"),
-        (FOURTH, 32, 2, 5, 1, 129, "tanh"),
-        (PLANE, 30, 2, 40, 1, 17, "sin"),
-        (VALUE, 8, 3, 3, 1, 64, "tanh"),
+        (MLP(20, 3), SECOND, 11, 2, 300),
+        (MLP(32, 2), FOURTH, 5, 1, 129),
+        (MLP(30, 2, "sin"), PLANE, 40, 1, 17),
+        (MLP(8, 3), VALUE, 3, 1, 64),
+        (ModifiedMLP(20, 3), SECOND, 11, 2, 300),
+        (ModifiedMLP(14, 2, "sin"), FOURTH, 5, 1, 129),
     ],
 )
-def test_values_and_gradients_on_a_cpu(
-    indices, width, depth, features, outputs, points, activation, precision
-):
-    check(indices, width, depth, features, outputs, points, activation, precision)
+def test_values_and_gradients_on_a_cpu(network, indices, features, outputs, points, precision):
+    check(network, indices, features, outputs, points, precision)
 
 
 @pytest.mark.parametrize("where", ["gpu", pytest.param("cpu", marks=compiler)])
@@ -178,17 +182,18 @@ def both_ways(loss, each, own_features):
     return jax.jit(jax.vmap(both, in_axes=(0, None)))(parameters, common), [both(p, common) for p, _ in each]
 
 
-@pytest.mark.parametrize("own_features", [False, True])
+@pytest.mark.parametrize(
+    ("network", "own_features"), [(MLP(16, 2), False), (MLP(16, 2), True), (ModifiedMLP(16, 2), True)]
+)
 @pytest.mark.parametrize("place", ["gpu", pytest.param("cpu", marks=compiler)])
-def test_runs_together_equal_runs_alone(request, place, own_features):
+def test_runs_together_equal_runs_alone(request, place, network, own_features):
     if place == "gpu":
         request.getfixturevalue("emulation")
     indices = jets.closure(SECOND)
-    network, function = MLP(16, 2), jets.tanh()
     each = [inputs(network, 6, 1, indices, 20, seed) for seed in range(3)]
 
     def loss(p, jet):
-        return _loss(fused.propagate(function, p, jet, indices), indices)
+        return _loss(fused_jet(network, p, jet, indices), indices)
 
     together, alone = both_ways(loss, each, own_features)
     for number, one in enumerate(alone):
@@ -239,7 +244,12 @@ def test_arithmetic_is_that_of_jets():
 def test_what_the_kernels_do_not_know_is_named():
     with pytest.raises(NotImplementedError, match="erf"):
         arithmetic.functions(
-            ACTIVATIONS["gelu"](), jets.closure(SECOND), number="float", precision="float32", kind="static"
+            ACTIVATIONS["gelu"](),
+            jets.closure(SECOND),
+            number="float",
+            precision="float32",
+            kind="static",
+            mixed=False,
         )
 
 
@@ -247,6 +257,9 @@ def test_shared_memory_fits():
     """Two blocks a multiprocessor for the study's networks; wide ones keep one layer's weights at a time."""
     assert cuda.resident(STUDY)
     assert max(cuda.shared_bytes(STUDY)) <= 113 << 10
+    mixed = replace(STUDY, mixed=True)
+    assert cuda.resident(mixed)
+    assert max(cuda.shared_bytes(mixed)) <= 227 << 10
     wide = replace(STUDY, width=64)
     assert not cuda.resident(wide)
     assert max(cuda.shared_bytes(wide)) <= 113 << 10

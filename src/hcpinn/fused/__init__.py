@@ -1,4 +1,4 @@
-"""The jet of a multilayer perceptron in one kernel forward and one backward.
+"""The jet of a multilayer perceptron, plain or modified, in one kernel forward and one backward.
 
 Layer by layer, XLA writes every layer's jet to memory and reads it again, several times each way. Here
 a few points with all their derivatives go through all layers at once: on a GPU in the registers of a
@@ -8,7 +8,7 @@ the points; they are added up in a fixed order, so that the same input always gi
 
 The kernels are compiled for the shape at hand: on a GPU by NVIDIA's run-time compiler, which comes with
 JAX, on a CPU by the system's C++ compiler if there is one. XLA launches them like any other operation.
-Where `suits` says no, `MLP.propagate` does the same.
+Where `suits` says no, the networks' own `propagate` does the same.
 """
 
 from __future__ import annotations
@@ -39,51 +39,70 @@ _SIZES = {"cpu": 4, "gpu": 16}
 """Widths are filled up to a multiple of this."""
 
 
-def propagate(
-    activation: Activation, parameters: Sequence[dict[str, Array]], features: Jet, indices: Sequence[Index]
-) -> Jet:
-    """The jet of the outputs from the jet of the features, as `MLP.propagate`, where `suits` says so.
+Layer = dict[str, Array]
+"""Weight and bias."""
 
-    It can be differentiated once, backward, with respect to the parameters; the features count as constants.
+
+def propagate(
+    activation: Activation,
+    layers: Sequence[Layer],
+    features: Jet,
+    indices: Sequence[Index],
+    encoders: Sequence[Layer] = (),
+) -> Jet:
+    """The jet of the outputs from the jet of the features, where `suits` says so.
+
+    As `MLP.propagate`, or with two encoders as `ModifiedMLP.propagate`. It can be differentiated once,
+    backward, with respect to the parameters; the features count as constants.
     """
-    plan = _plan(activation, parameters, features, indices)
+    plan = _plan(activation, layers, features, indices, encoders)
     value = features[indices[0]]
     streams = tuple(features[i] if i in features else jnp.zeros_like(value) for i in indices)
     wide = plan.width
     weights = (
-        _filled(parameters[0]["weight"], (plan.features, wide)),
-        jnp.stack([_filled(layer["weight"], (wide, wide)) for layer in parameters[1:-1]]),
-        jnp.stack([_filled(layer["bias"], (wide,)) for layer in parameters[:-1]]),
-        _filled(parameters[-1]["weight"].T, (plan.outputs, wide)),
+        jnp.stack([_filled(layer["weight"], (plan.features, wide)) for layer in (layers[0], *encoders)]),
+        jnp.stack([_filled(layer["weight"], (wide, wide)) for layer in layers[1:-1]]),
+        jnp.stack([_filled(layer["bias"], (wide,)) for layer in (*layers[:-1], *encoders)]),
+        _filled(layers[-1]["weight"].T, (plan.outputs, wide)),
     )
     whole: Array = _run(plan, weights, streams)  # type: ignore[assignment]
     out = whole[:, :, : plan.points]
     result = {index: out[i].T for i, index in enumerate(indices)}
-    result[indices[0]] = result[indices[0]] + parameters[-1]["bias"]
+    result[indices[0]] = result[indices[0]] + layers[-1]["bias"]
     return result
 
 
 def suits(
-    activation: Activation, parameters: Sequence[dict[str, Array]], features: Jet, indices: Sequence[Index]
+    activation: Activation,
+    layers: Sequence[Layer],
+    features: Jet,
+    indices: Sequence[Index],
+    encoders: Sequence[Layer] = (),
 ) -> bool:
     """Whether the kernels can do it here."""
     backend = platform()
-    arrays = (*features.values(), parameters[0]["weight"])
-    if _off() or backend not in _SIZES or len({a.dtype for a in arrays}) > 1 or len(parameters) < 3:
+    arrays = (*features.values(), layers[0]["weight"])
+    if _off() or backend not in _SIZES or len({a.dtype for a in arrays}) > 1 or len(layers) < 3:
         return False
-    plan = _plan(activation, parameters, features, indices)
+    plan = _plan(activation, layers, features, indices, encoders)
     return (host.suits(plan) if backend == "cpu" else cuda.suits(plan)) and _prepared(plan, backend)
 
 
 def begin(
-    activation: Activation, sizes: Sequence[int], indices: Sequence[Index], *, points: int, precision: str
+    activation: Activation,
+    sizes: Sequence[int],
+    indices: Sequence[Index],
+    *,
+    points: int,
+    precision: str,
+    mixed: bool,
 ) -> None:
     """Have the kernels for layers of these sizes compiled beside whatever comes before they are needed.
 
     That is for the CPU's, which take the compiler of the system a few seconds.
     """
     if platform() == "cpu" and not _off() and len(sizes) > 3:
-        plan = _shaped(activation, sizes, indices, points, precision)
+        plan = _shaped(activation, sizes, indices, points, precision, mixed)
         if host.suits(plan):
             host.begin(plan)
 
@@ -117,15 +136,24 @@ def _prepared(plan: Plan, backend: str) -> bool:
 
 
 def _plan(
-    activation: Activation, parameters: Sequence[dict[str, Array]], features: Jet, indices: Sequence[Index]
+    activation: Activation,
+    layers: Sequence[Layer],
+    features: Jet,
+    indices: Sequence[Index],
+    encoders: Sequence[Layer],
 ) -> Plan:
     value = features[indices[0]]
-    sizes = (value.shape[1], *(layer["weight"].shape[1] for layer in parameters))
-    return _shaped(activation, sizes, indices, value.shape[0], value.dtype.name)
+    sizes = (value.shape[1], *(layer["weight"].shape[1] for layer in layers))
+    return _shaped(activation, sizes, indices, value.shape[0], value.dtype.name, bool(encoders))
 
 
 def _shaped(
-    activation: Activation, sizes: Sequence[int], indices: Sequence[Index], points: int, precision: str
+    activation: Activation,
+    sizes: Sequence[int],
+    indices: Sequence[Index],
+    points: int,
+    precision: str,
+    mixed: bool,
 ) -> Plan:
     """The plan for layers of these sizes, from the features to the outputs."""
     inputs, *_, width, outputs = sizes
@@ -143,6 +171,7 @@ def _shaped(
         precision=precision,
         tile=host.TILES.get(precision, 1) if on_the_cpu else cuda.TILE,
         parts=host.threads() if on_the_cpu else 0,
+        mixed=mixed,
     )
 
 

@@ -30,35 +30,41 @@ _SAME = ("convert_element_type", "copy", "stop_gradient")
 
 
 def functions(
-    activation: Activation, indices: Sequence[Index], *, number: str, precision: str, kind: str
+    activation: Activation, indices: Sequence[Index], *, number: str, precision: str, kind: str, mixed: bool
 ) -> str:
-    """Source of `begin(z)`, `outer(own, jet)` and `pull(own, wanted, inner)`, in a type of numbers.
+    """Source of what is done to one neuron at one point, in a type of numbers.
 
-    `own` is what is kept of a neuron: its value, or z where the slopes need it, and the derivatives of z.
+    `begin(z)`, `outer(own, jet)` and `pull(own, wanted, inner)`, where `own` is what is kept of a neuron: its
+    value, or z where the slopes need it, and the derivatives of z. If layers are `mixed` also
+    `mix(first, second, jet, mixture)` and `unmix(first, second, jet, wanted, of_first, of_second, of_jet)`.
     `number` is a type whose elements have the precision; `kind` is what stands before a function.
     """
-    count, known = len(indices), tuple(indices)
+    known = tuple(indices)
     begin = activation.value if activation.from_value else lambda z: z
-    names = ("own", "jet", "wanted", "inner")
-    own, jet, wanted, inner = (f"{number} (&{name})[{count}]" for name in names)
-    given = [f"own[{s}]" for s in range(count)]
-    cotangents = [f"wanted[{s}]" for s in range(count)]
-    parts = (
-        (f"{number} begin({number} z)", begin, ["z"], "return {};"),
-        (
-            f"void outer(const {own}, {jet})",
-            lambda *own: outer(activation, known, own),
-            given,
-            "jet[{i}] = {};",
-        ),
-        (
-            f"void pull(const {own}, const {wanted}, {inner})",
-            lambda *both: pull(activation, known, both[:count], both[count:]),
-            given + cotangents,
-            "inner[{i}] = {};",
-        ),
-    )
-    return "\n".join(f"{kind} {_function(number, precision, *part)}" for part in parts)
+
+    def function(name: str, given: Sequence[str], found: Sequence[str], formula: Callable[..., Any]) -> str:
+        arrays = [f"const {number} (&{a})[{len(known)}]" for a in given]
+        arrays += [f"{number} (&{a})[{len(known)}]" for a in found]
+        entries = [f"{a}[{s}]" for a in (*given, *found) for s in range(len(known))]
+        inputs = entries[: len(given) * len(known)]
+        stores = [f"{entry} = {{}};" for entry in entries[len(inputs) :]]
+
+        def flat(*numbers: Array) -> list[Array]:
+            parts = [numbers[i : i + len(known)] for i in range(0, len(numbers), len(known))]
+            return jax.tree.leaves(formula(*parts))
+
+        return _function(number, precision, f"void {name}({', '.join(arrays)})", flat, inputs, stores)
+
+    parts = [
+        _function(number, precision, f"{number} begin({number} z)", begin, ["z"], ["return {};"]),
+        function("outer", ["own"], ["jet"], partial(outer, activation, known)),
+        function("pull", ["own", "wanted"], ["inner"], partial(pull, activation, known)),
+    ]
+    if mixed:
+        given, found = ["first", "second", "jet"], ["of_first", "of_second", "of_jet"]
+        parts.append(function("mix", given, ["mixture"], partial(mix, known)))
+        parts.append(function("unmix", [*given, "wanted"], found, partial(unmix, known)))
+    return "\n".join(f"{kind} {part}" for part in parts)
 
 
 def outer(activation: Activation, indices: tuple[Index, ...], own: Streams) -> Streams:
@@ -79,16 +85,35 @@ def pull(activation: Activation, indices: tuple[Index, ...], own: Streams, wante
     return (found[0] * slope, *found[1:])
 
 
+def mix(indices: tuple[Index, ...], first: Streams, second: Streams, jet: Streams) -> Streams:
+    """The jet z of a layer between two encodings, (1 − z) first + z second."""
+    one, other, z = (dict(zip(indices, streams, strict=True)) for streams in (first, second, jet))
+    found = jets.mixture(one, other, z, indices)
+    return tuple(found[index] for index in indices)
+
+
+def unmix(
+    indices: tuple[Index, ...], first: Streams, second: Streams, jet: Streams, wanted: Streams
+) -> tuple[Streams, Streams, Streams]:
+    """The cotangents of what was mixed, from that of the mixture."""
+    _, back = jax.vjp(partial(mix, indices), first, second, jet)
+    return back(wanted)
+
+
 def _function(
-    number: str, precision: str, head: str, function: Callable[..., Any], names: list[str], store: str
+    number: str,
+    precision: str,
+    head: str,
+    function: Callable[..., Any],
+    names: Sequence[str],
+    stores: Sequence[str],
 ) -> str:
-    """A function; `names` are those of its numbers, `store` says what happens to each result."""
+    """A function; `names` are those of its numbers, `stores` says what happens to each result."""
     with double():
         traced = jax.make_jaxpr(function)(*[jnp.asarray(0.5, precision)] * len(names))
     lines: list[str] = []
     results = _statements(traced, names, lines, number, "f" if precision == "float32" else "")
-    for i, result in enumerate(results):
-        lines.append(store.replace("{i}", str(i)).replace("{}", result))
+    lines += [store.replace("{}", result) for store, result in zip(stores, results, strict=True)]
     body = "\n".join(f"  {line}" for line in lines)
     return f"{head} {{\n{body}\n}}\n"
 

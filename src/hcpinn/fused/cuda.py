@@ -73,7 +73,8 @@ def target(plan: Plan, name: str, arrays: int) -> tuple[str, dict[str, Any]]:
 
 def blocks(plan: Plan) -> int:
     """How many blocks of threads a multiprocessor works on at once."""
-    return 2 if plan.width * plan.streams <= _TWO_BLOCKS[plan.precision] else 1
+    fits = plan.width * plan.streams <= _TWO_BLOCKS[plan.precision]
+    return 2 if fits and not plan.mixed else 1
 
 
 def resident(plan: Plan) -> bool:
@@ -88,7 +89,7 @@ def shared_bytes(plan: Plan) -> tuple[int, int]:
 
 def _shared_bytes(plan: Plan, layers: int) -> tuple[int, int]:
     hidden, first = 8 * layers * plan.width**2, 8 * -(-plan.features // 8) * 8 * plan.width
-    ahead = max(hidden, first) if layers == 1 else hidden + first
+    ahead = max(hidden, first) if layers == 1 else hidden + plan.firsts * first
     stage = plan.streams * 8 * (plan.width + 4)
     total = min(plan.width // 16, 2) * 16 * plan.width
     return ahead, hidden + _bytes(plan) * (plan.tile // 8) * max(stage, total)
@@ -122,6 +123,7 @@ def source(plan: Plan) -> str:
         number="real",
         precision=plan.precision,
         kind="__device__ __forceinline__",
+        mixed=plan.mixed,
     )
     body = Path(__file__).with_name("kernels.cu").read_text(encoding="utf-8")
     return "\n".join([heads, functions, body])

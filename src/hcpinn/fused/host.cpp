@@ -2,8 +2,9 @@
 // through all layers, so that what belongs to them stays in the cache.
 //
 // Set beforehand: real, DOUBLE (whether it is double), TILE (points at a time), S streams, W neurons (a
-// multiple of 4), F features, D hidden layers, C outputs. The functions begin(z), outer(own, jet) and
-// pull(own, wanted, inner), for vectors, stand where ARITHMETIC does.
+// multiple of 4), F features, D hidden layers, C outputs, MIXED (whether every layer mixes two encodings of the
+// features, which are then kept behind the hidden layers, and whose weights come behind the first). The functions
+// begin(z), outer(own, jet), pull(own, wanted, inner), mix and unmix, for vectors, stand where ARITHMETIC does.
 
 #include <algorithm>
 #include <atomic>
@@ -41,7 +42,8 @@ constexpr int GROUP = TILE / LANES;  // vectors whose weight gradients are added
 constexpr int NB = 4 * S + S + 1 <= REGISTERS ? 4 : 2 * S + S + 1 <= REGISTERS ? 2 : 1;
 constexpr int KB = REGISTERS == 32 ? 4 : 2;
 
-constexpr int AT_HIDDEN = F * W, AT_BIAS = AT_HIDDEN + (D - 1) * W * W, AT_LAST = AT_BIAS + D * W;
+constexpr int FIRSTS = MIXED ? 3 : 1, LAYERS = D - 1 + FIRSTS;  // those that read the features, and all
+constexpr int AT_HIDDEN = FIRSTS * F * W, AT_BIAS = AT_HIDDEN + (D - 1) * W * W, AT_LAST = AT_BIAS + LAYERS * W;
 constexpr int TOTAL = AT_LAST + C * W;
 
 static inline V choose(decltype(V{} < V{}) condition, V yes, V no) { return condition ? yes : no; }
@@ -188,6 +190,28 @@ struct Weights { const real *first, *hidden, *bias, *last; };
 // that have nothing left to do are made so, and cost nothing.
 static inline bool lost(Weights w) { return *w.last != *w.last; }
 
+// Copies of the streams of one neuron, there and back.
+static inline void get(const V* from, V (&to)[S]) {
+  for (int s = 0; s < S; ++s) to[s] = from[s];
+}
+static inline void put(const V (&from)[S], V* to) {
+  for (int s = 0; s < S; ++s) to[s] = from[s];
+}
+
+// What comes out of a layer at a vector of points, of all whose layers `kept` is; at one neuron.
+static inline void above(const V* kept, int layer, int n, V (&jet)[S]) {
+  V own[S];
+  get(kept + (layer * W + n) * S, own);
+#if MIXED
+  V one[S], two[S], a[S], b[S], after[S];
+  get(kept + (D * W + n) * S, one), get(kept + ((D + 1) * W + n) * S, two);
+  outer(one, a), outer(two, b), outer(own, after);
+  mix(a, b, after, jet);
+#else
+  outer(own, jet);
+#endif
+}
+
 static void forward(const real* const* features, Weights w, long points, long from, long to, long padded, real* out,
                     V* kept) {
   constexpr int wide = F > W ? F : W;
@@ -198,17 +222,25 @@ static void forward(const real* const* features, Weights w, long points, long fr
   Space space((wide + W) * S);
   V *jet = space.at, *z = jet + wide * S;
   for (long p = from; p < to; ++p) {
+    V* own = kept + p * LAYERS * W * S;
+    const auto start = [&](int layer) {
+      for (int n = 0; n < W; ++n) {
+        V before[S];
+        get(z + n * S, before);
+        before[0] = begin(before[0] + w.bias[layer * W + n]);
+        put(before, own + (layer * W + n) * S);
+      }
+    };
     gather(features, p * LANES, points, jet);
-    V* own = kept + p * D * W * S;
-    for (int layer = 0; layer < D; ++layer, own += W * S) {
+    for (int n = 1; n < FIRSTS; ++n) apply<W>(jet, w.first + n * F * W, F, z), start(D - 1 + n);
+    for (int layer = 0; layer < D; ++layer) {
       if (layer == 0) apply<W>(jet, w.first, F, z);
       else apply<W>(jet, w.hidden + (layer - 1) * W * W, W, z);
+      start(layer);
       for (int n = 0; n < W; ++n) {
-        V before[S], after[S];
-        for (int s = 0; s < S; ++s) before[s] = z[n * S + s];
-        before[0] = begin(before[0] + w.bias[layer * W + n]);
-        outer(before, after);
-        for (int s = 0; s < S; ++s) own[n * S + s] = before[s], jet[n * S + s] = after[s];
+        V after[S];
+        above(own, layer, n, after);
+        put(after, jet + n * S);
       }
     }
     for (int c = 0; c < C; ++c)
@@ -227,59 +259,76 @@ static void backward(const real* const* features, Weights w, long points, long f
     std::fill(gradient, gradient + TOTAL, *w.last);
     return;
   }
-  Space space(TOTAL + GROUP * (2 * W + wide) * S + D * W * W / LANES + 1);
+  constexpr int encodings = MIXED ? 2 * GROUP * W * S : 0;
+  Space space(TOTAL + GROUP * (2 * W + wide) * S + encodings + D * W * W / LANES + 1);
   V *sums = space.at, *inner = sums + TOTAL, *wanted = inner + GROUP * W * S, *below = wanted + GROUP * W * S;
-  real* turned = reinterpret_cast<real*>(below + GROUP * wide * S);
+  V* of_encodings = below + GROUP * wide * S;  // their cotangents, over all layers
+  real* turned = reinterpret_cast<real*>(of_encodings + encodings);
   std::memset(sums, 0, sizeof(V) * TOTAL);
   for (int layer = 0; layer < D - 1; ++layer)
     for (int k = 0; k < W; ++k)
       for (int n = 0; n < W; ++n) turned[(layer * W + n) * W + k] = w.hidden[(layer * W + k) * W + n];
   for (long p0 = from; p0 < to; p0 += GROUP) {
+    std::memset(of_encodings, 0, sizeof(V) * encodings);
     for (int p = 0; p < GROUP; ++p) {
-      const V* own = kept + ((p0 + p) * D + D - 1) * W * S;
+      const V* own = kept + (p0 + p) * LAYERS * W * S;
       V given[C][S];
       for (int c = 0; c < C; ++c)
         for (int s = 0; s < S; ++s)
           given[c][s] = *reinterpret_cast<const V*>(cotangent + ((long)s * C + c) * padded + (p0 + p) * LANES);
       for (int n = 0; n < W; ++n) {
-        V before[S], after[S];
-        for (int s = 0; s < S; ++s) before[s] = own[n * S + s];
-        outer(before, after);
+        V after[S];
+        above(own, D - 1, n, after);
         V back[S] = {};
         for (int c = 0; c < C; ++c) {
           V sum = {};
           for (int s = 0; s < S; ++s) sum += given[c][s] * after[s], back[s] += given[c][s] * w.last[c * W + n];
           sums[AT_LAST + c * W + n] += sum;
         }
-        for (int s = 0; s < S; ++s) wanted[(p * W + n) * S + s] = back[s];
+        put(back, wanted + (p * W + n) * S);
       }
     }
-    for (int layer = D - 1; layer >= 0; --layer) {
+    // Layers 0, −1 and −2 read the features: the first, and those that encode.
+    for (int layer = D - 1; layer > -FIRSTS; --layer) {
+      const int place = layer < 0 ? D - 1 - layer : layer;
+      if (layer < 0) wanted = of_encodings + (-1 - layer) * GROUP * W * S;
       for (int p = 0; p < GROUP; ++p) {
-        const V* own = kept + ((p0 + p) * D + layer) * W * S;
+        const V* own = kept + (p0 + p) * LAYERS * W * S;
         for (int n = 0; n < W; ++n) {
           V before[S], after[S], result[S];
-          for (int s = 0; s < S; ++s) before[s] = own[n * S + s], after[s] = wanted[(p * W + n) * S + s];
+          get(own + (place * W + n) * S, before), get(wanted + (p * W + n) * S, after);
+#if MIXED
+          if (layer >= 0) {
+            V one[S], two[S], a[S], b[S], jet[S], of_a[S], of_b[S], of_jet[S];
+            get(own + (D * W + n) * S, one), get(own + ((D + 1) * W + n) * S, two);
+            outer(one, a), outer(two, b), outer(before, jet);
+            unmix(a, b, jet, after, of_a, of_b, of_jet);
+            V* to = of_encodings + (p * W + n) * S;
+            for (int s = 0; s < S; ++s) {
+              to[s] += of_a[s], to[GROUP * W * S + s] += of_b[s];
+              after[s] = of_jet[s];
+            }
+          }
+#endif
           pull(before, after, result);
-          for (int s = 0; s < S; ++s) inner[(p * W + n) * S + s] = result[s];
-          sums[AT_BIAS + layer * W + n] += result[0];
+          put(result, inner + (p * W + n) * S);
+          sums[AT_BIAS + place * W + n] += result[0];
         }
         if (layer > 0) {
           apply<W>(inner + p * W * S, turned + (layer - 1) * W * W, W, wanted + p * W * S);
-          const V* own = kept + ((p0 + p) * D + layer - 1) * W * S;
           for (int n = 0; n < W; ++n) {
-            V before[S], after[S];
-            for (int s = 0; s < S; ++s) before[s] = own[n * S + s];
-            outer(before, after);
-            for (int s = 0; s < S; ++s) below[(p * W + n) * S + s] = after[s];
+            V after[S];
+            above(own, layer - 1, n, after);
+            put(after, below + (p * W + n) * S);
           }
         } else {
           gather(features, (p0 + p) * LANES, points, below + p * F * S);
         }
       }
       if (layer > 0) correlate(below, W, inner, sums + AT_HIDDEN + (layer - 1) * W * W);
-      else correlate(below, F, inner, sums);
+      else correlate(below, F, inner, sums - layer * F * W);
     }
+    wanted = inner + GROUP * W * S;
   }
   for (int i = 0; i < TOTAL; ++i) gradient[i] = total(sums[i]);
 }
@@ -331,11 +380,11 @@ static ffi::Error forward_call(ffi::ThreadPool pool, ffi::RemainingArgs args, ff
   share_out(pool, shape.runs * parts, [&](int64_t i) {
     const int64_t run = i / parts, part = i % parts;
     const Features features(args, shape, run);
-    const Weights weights{data_of(args, S) + run * F * W, data_of(args, S + 1) + run * (D - 1) * W * W,
-                          data_of(args, S + 2) + run * D * W, data_of(args, S + 3) + run * C * W};
+    const Weights weights{data_of(args, S) + run * FIRSTS * F * W, data_of(args, S + 1) + run * (D - 1) * W * W,
+                          data_of(args, S + 2) + run * LAYERS * W, data_of(args, S + 3) + run * C * W};
     forward(features.at, weights, shape.points, groups * part / parts * GROUP, groups * (part + 1) / parts * GROUP,
             shape.padded, static_cast<real*>(out->untyped_data()) + run * S * C * shape.padded,
-            reinterpret_cast<V*>(static_cast<real*>(kept->untyped_data()) + run * D * S * W * shape.padded));
+            reinterpret_cast<V*>(static_cast<real*>(kept->untyped_data()) + run * LAYERS * S * W * shape.padded));
   });
   return ffi::Error::Success();
 }
@@ -351,7 +400,7 @@ static ffi::Error backward_call(ffi::ThreadPool pool, ffi::RemainingArgs args, f
     const Weights weights{nullptr, data_of(args, S) + run * (D - 1) * W * W, nullptr,
                           data_of(args, S + 1) + run * C * W};
     backward(features.at, weights, shape.points, groups * part / parts * GROUP, groups * (part + 1) / parts * GROUP,
-             shape.padded, reinterpret_cast<const V*>(data_of(args, S + 2) + run * D * S * W * shape.padded),
+             shape.padded, reinterpret_cast<const V*>(data_of(args, S + 2) + run * LAYERS * S * W * shape.padded),
              data_of(args, S + 3) + run * S * C * shape.padded,
              static_cast<real*>(gradient->untyped_data()) + i * TOTAL);
   });

@@ -91,7 +91,12 @@ def source(plan: Plan) -> str:
     heads += [f"#define real {'double' if double else 'float'}", f"#define DOUBLE {int(double)}"]
     body = Path(__file__).with_name("host.cpp").read_text(encoding="utf-8")
     functions = arithmetic.functions(
-        plan.activation, plan.indices, number="V", precision=plan.precision, kind="static inline"
+        plan.activation,
+        plan.indices,
+        number="V",
+        precision=plan.precision,
+        kind="static inline",
+        mixed=plan.mixed,
     )
     start, end = body.split("\nARITHMETIC\n")
     # The headers come first: they have names of one letter of their own.

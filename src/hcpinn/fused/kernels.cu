@@ -10,9 +10,10 @@
 // the four products are added up. float64 products are what the matrix unit computes by itself.
 //
 // Set beforehand: DOUBLE (whether numbers are float64), S streams, W neurons, F features, D hidden layers,
-// C outputs, POINTS, PADDED (a multiple of TILE), WARPS, OWN_FEATURES (whether each run has its own), and,
-// in numbers of the type `real`, the functions begin(z), outer(own, jet), pull(own, wanted, inner), one
-// neuron of one point at a time.
+// C outputs, MIXED (whether every layer mixes two encodings of the features, which are then kept behind the
+// hidden layers, and whose weights come behind the first), POINTS, PADDED (a multiple of TILE), WARPS,
+// OWN_FEATURES (whether each run has its own), and, in numbers of the type `real`, the functions begin(z),
+// outer(own, jet), pull(own, wanted, inner), mix and unmix, one neuron of one point at a time.
 
 #define THREADS (32 * WARPS)
 #define NT (W / 8)             // tiles of 8 neurons
@@ -20,6 +21,8 @@
 #define FT ((F + 7) / 8)       // tiles of 8 features
 #define FM ((F + 15) / 16)     // tiles of 16 features
 #define PAIRS ((S + 1) / 2)
+#define FIRSTS (MIXED ? 3 : 1)         // layers that read the features
+#define LAYERS (D - 1 + FIRSTS)        // layers with an activation
 #define ROW (W + 4)            // numbers between points in shared memory, so that banks differ
 #define SLOT_STAGE (S * 8 * ROW)
 #define MC (MT < 2 ? MT : 2)   // tiles of 16 rows whose gradients are added up at once
@@ -27,9 +30,9 @@
 #define SLOT (SLOT_STAGE > SLOT_SUM ? SLOT_STAGE : SLOT_SUM)
 
 // The gradient of one tile: first weights, hidden weights, biases, last weights.
-#define AT_HIDDEN (F * W)
+#define AT_HIDDEN (FIRSTS * F * W)
 #define AT_BIAS (AT_HIDDEN + (D - 1) * W * W)
-#define AT_LAST (AT_BIAS + D * W)
+#define AT_LAST (AT_BIAS + LAYERS * W)
 #define TOTAL (AT_LAST + C * W)
 
 // What is kept lies as the way back reads it: 16 neurons of 8 points together, and of these the four numbers
@@ -149,44 +152,31 @@ __device__ __forceinline__ void prepare_back(Cell* to, const real* from, int row
 // that have nothing left to do are made so, and cost nothing.
 __device__ __forceinline__ bool lost(const real* last) { return *last != *last; }
 
-// Rows g and g + 8 of a forward tile are two streams of point g; columns 2t and 2t + 1 two neurons.
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* __restrict__ hidden,
-               const real* __restrict__ bias, const real* __restrict__ last, real* __restrict__ out,
-               real* __restrict__ kept) {
-  extern __shared__ Cell shared[];
-  const int run = blockIdx.y, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int point = blockIdx.x * TILE + (threadIdx.x / 32) * 8 + g;
-  const real* features[S] = {FEATURE_NAMES};
-  if (OWN_FEATURES) {
-#pragma unroll
-    for (int s = 0; s < S; ++s) features[s] += (size_t)run * POINTS * F;
-  }
-  first += (size_t)run * F * W;
-  hidden += (size_t)run * (D - 1) * W * W;
-  bias += (size_t)run * D * W;
-  last += (size_t)run * C * W;
-  out += (size_t)run * S * C * PADDED;
-  kept += (size_t)run * D * S * PADDED * W;
-  if (lost(last)) {
-    for (int i = t; i < S * C; i += 4) out[(size_t)i * PADDED + point] = *last;
-    return;
-  }
-
-  prepare_ahead(shared, first, F, FT);
-  if (RESIDENT) prepare_ahead(shared + FT * NT * 32, hidden, (D - 1) * W, (D - 1) * NT);
-  __syncthreads();
-
-  real jet[S][NT][2];   // after the activation
-  real z[PAIRS][NT][4];
-  const Cell* weights = shared + lane;
+__device__ __forceinline__ void clear(real (&z)[PAIRS][NT][4]) {
 #pragma unroll
   for (int p = 0; p < PAIRS; ++p)
 #pragma unroll
     for (int j = 0; j < NT; ++j)
 #pragma unroll
       for (int c = 0; c < 4; ++c) z[p][j][c] = 0;
+}
 
+// z += a times the k-th 8 rows of the weights.
+__device__ __forceinline__ void multiply_row(real (&z)[PAIRS][NT][4], const Factor (&a)[PAIRS][4], const Cell* weights,
+                                             int k) {
+#pragma unroll
+  for (int j = 0; j < NT; ++j) {
+    Factor b[2];
+    unpack(weights[(k * NT + j) * 32], b);
+#pragma unroll
+    for (int p = 0; p < PAIRS; ++p) multiply(z[p][j], a[p], b);
+  }
+}
+
+// z = features times weights.
+__device__ __forceinline__ void read_features(const real* const (&features)[S], int point, int t, const Cell* weights,
+                                              real (&z)[PAIRS][NT][4]) {
+  clear(z);
 #pragma unroll
   for (int k = 0; k < FT; ++k) {
     Factor a[PAIRS][4];
@@ -200,31 +190,97 @@ hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* _
                           : Factor{};
       }
     }
-#pragma unroll
-    for (int j = 0; j < NT; ++j) {
-      Factor b[2];
-      unpack(weights[(k * NT + j) * 32], b);
-#pragma unroll
-      for (int p = 0; p < PAIRS; ++p) multiply(z[p][j], a[p], b);
-    }
+    multiply_row(z, a, weights, k);
   }
+}
+
+// What is to be kept of two neurons, 8 apart.
+__device__ __forceinline__ void start(const real (&z)[PAIRS][NT][4], const real* bias, int i, int e, int t,
+                                      real (&own)[2][S]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int j = 2 * i + half;
+#pragma unroll
+    for (int s = 0; s < S; ++s) own[half][s] = z[s / 2][j][2 * (s % 2) + e];
+    own[half][0] = begin(own[half][0] + __ldg(bias + 8 * j + 2 * t + e));
+  }
+}
+
+// Rows g and g + 8 of a forward tile are two streams of point g; columns 2t and 2t + 1 two neurons.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* __restrict__ hidden,
+               const real* __restrict__ bias, const real* __restrict__ last, real* __restrict__ out,
+               real* __restrict__ kept) {
+  extern __shared__ Cell shared[];
+  const int run = blockIdx.y, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const int point = blockIdx.x * TILE + (threadIdx.x / 32) * 8 + g;
+  const real* features[S] = {FEATURE_NAMES};
+  if (OWN_FEATURES) {
+#pragma unroll
+    for (int s = 0; s < S; ++s) features[s] += (size_t)run * POINTS * F;
+  }
+  first += (size_t)run * FIRSTS * F * W;
+  hidden += (size_t)run * (D - 1) * W * W;
+  bias += (size_t)run * LAYERS * W;
+  last += (size_t)run * C * W;
+  out += (size_t)run * S * C * PADDED;
+  kept += (size_t)run * LAYERS * S * PADDED * W;
+  if (lost(last)) {
+    for (int i = t; i < S * C; i += 4) out[(size_t)i * PADDED + point] = *last;
+    return;
+  }
+
+  real jet[S][NT][2];   // after the activation
+  real z[PAIRS][NT][4];
+  const Cell* weights = shared + lane;
+  if (RESIDENT) {
+#pragma unroll
+    for (int n = 0; n < FIRSTS; ++n) prepare_ahead(shared + n * FT * NT * 32, first + n * F * W, F, FT);
+    prepare_ahead(shared + FIRSTS * FT * NT * 32, hidden, (D - 1) * W, (D - 1) * NT);
+    __syncthreads();
+  }
+#if MIXED
+#pragma unroll 1
+  for (int n = 1; n < FIRSTS; ++n) {
+    if (RESIDENT) {
+      weights = shared + n * FT * NT * 32 + lane;
+    } else {
+      __syncthreads();
+      prepare_ahead(shared, first + n * F * W, F, FT);
+      __syncthreads();
+    }
+    read_features(features, point, t, weights, z);
+#pragma unroll
+    for (int i = 0; i < MT; ++i)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        real own[2][S];
+        start(z, bias + (D - 1 + n) * W, i, e, t, own);
+#pragma unroll
+        for (int s = 0; s < S; ++s)
+          store(kept + KEPT(D - 1 + n, s, point / 8, i) + 16 * (2 * t + e) + 2 * g, own[0][s], own[1][s]);
+      }
+  }
+  weights = shared + lane;
+#endif
+  if (!RESIDENT) {
+    if (MIXED) __syncthreads();
+    prepare_ahead(shared, first, F, FT);
+    __syncthreads();
+  }
+  read_features(features, point, t, weights, z);
 
 #pragma unroll 1
   for (int layer = 0; layer < D; ++layer) {
     if (layer > 0) {
       if (RESIDENT) {
-        weights = shared + (FT + (layer - 1) * NT) * NT * 32 + lane;
+        weights = shared + (FIRSTS * FT + (layer - 1) * NT) * NT * 32 + lane;
       } else {
         __syncthreads();
         prepare_ahead(shared, hidden + (size_t)(layer - 1) * W * W, W, NT);
         __syncthreads();
       }
-#pragma unroll
-      for (int p = 0; p < PAIRS; ++p)
-#pragma unroll
-        for (int j = 0; j < NT; ++j)
-#pragma unroll
-          for (int c = 0; c < 4; ++c) z[p][j][c] = 0;
+      clear(z);
 #pragma unroll
       for (int k = 0; k < NT; ++k) {
         Factor a[PAIRS][4];
@@ -236,13 +292,7 @@ hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* _
             a[p][2 * e + 1] = 2 * p + 1 < S ? factor(jet[2 * p + 1 < S ? 2 * p + 1 : 0][k][e]) : Factor{};
           }
         }
-#pragma unroll
-        for (int j = 0; j < NT; ++j) {
-          Factor b[2];
-          unpack(weights[(k * NT + j) * 32], b);
-#pragma unroll
-          for (int p = 0; p < PAIRS; ++p) multiply(z[p][j], a[p], b);
-        }
+        multiply_row(z, a, weights, k);
       }
     }
 #pragma unroll
@@ -250,22 +300,35 @@ hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* _
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         real own[2][S];
+        start(z, bias + layer * W, i, e, t, own);
+#if MIXED
+        real one[2][S], two[2][S];   // as this thread left them
+#pragma unroll
+        for (int s = 0; s < S; ++s)
+#pragma unroll
+          for (int half = 0; half < 2; ++half) {
+            one[half][s] = kept[KEPT(D, s, point / 8, i) + 16 * (2 * t + e) + 2 * g + half];
+            two[half][s] = kept[KEPT(D + 1, s, point / 8, i) + 16 * (2 * t + e) + 2 * g + half];
+          }
+#endif
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const int j = 2 * i + half;
-#pragma unroll
-          for (int s = 0; s < S; ++s) own[half][s] = z[s / 2][j][2 * (s % 2) + e];
-          own[half][0] = begin(own[half][0] + __ldg(bias + layer * W + 8 * j + 2 * t + e));
           real after[S];
           outer(own[half], after);
+#if MIXED
+          real a[S], b[S], mixture[S];
+          outer(one[half], a);
+          outer(two[half], b);
+          mix(a, b, after, mixture);
 #pragma unroll
-          for (int s = 0; s < S; ++s) jet[s][j][e] = after[s];
+          for (int s = 0; s < S; ++s) after[s] = mixture[s];
+#endif
+#pragma unroll
+          for (int s = 0; s < S; ++s) jet[s][2 * i + half][e] = after[s];
         }
 #pragma unroll
-        for (int s = 0; s < S; ++s) {
-          real* to = kept + KEPT(layer, s, point / 8, i) + 16 * (2 * t + e) + 2 * g;
-          store(to, own[0][s], own[1][s]);
-        }
+        for (int s = 0; s < S; ++s)
+          store(kept + KEPT(layer, s, point / 8, i) + 16 * (2 * t + e) + 2 * g, own[0][s], own[1][s]);
       }
   }
 
@@ -295,6 +358,50 @@ __device__ __forceinline__ void load(const real* kept, int layer, int tile, int 
   }
 }
 
+#if MIXED
+__device__ __forceinline__ void encodings(const real* kept, int tile, int lane, int i, real (&one)[S][4],
+                                          real (&two)[S][4]) {
+  load(kept, D, tile, lane, i, one);
+  load(kept, D + 1, tile, lane, i, two);
+}
+
+// Their jets, at one neuron and point.
+__device__ __forceinline__ void encoded(const real (&one)[S][4], const real (&two)[S][4], int c, real (&a)[S],
+                                        real (&b)[S]) {
+  real first[S], second[S];
+#pragma unroll
+  for (int s = 0; s < S; ++s) first[s] = one[s][c], second[s] = two[s][c];
+  outer(first, a);
+  outer(second, b);
+}
+#endif
+
+// What comes out of a layer.
+__device__ __forceinline__ void above(const real* kept, int layer, int tile, int lane, int i, real (&jet)[S][4]) {
+  real own[S][4];
+  load(kept, layer, tile, lane, i, own);
+#if MIXED
+  real one[S][4], two[S][4];
+  encodings(kept, tile, lane, i, one, two);
+#endif
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    real before[S], after[S];
+#pragma unroll
+    for (int s = 0; s < S; ++s) before[s] = own[s][c];
+    outer(before, after);
+#if MIXED
+    real a[S], b[S], mixture[S];
+    encoded(one, two, c, a, b);
+    mix(a, b, after, mixture);
+#pragma unroll
+    for (int s = 0; s < S; ++s) after[s] = mixture[s];
+#endif
+#pragma unroll
+    for (int s = 0; s < S; ++s) jet[s][c] = after[s];
+  }
+}
+
 // Adds up what the warps found, in the order of the warps, and writes it.
 __device__ __forceinline__ void add_up(const real* slots, real* to, int rows, int first_row) {
   for (int i = threadIdx.x; i < SLOT_SUM; i += THREADS) {
@@ -321,7 +428,7 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
   }
   hidden += (size_t)run * (D - 1) * W * W;
   last += (size_t)run * C * W;
-  kept += (size_t)run * D * S * PADDED * W;
+  kept += (size_t)run * LAYERS * S * PADDED * W;
   cotangent += (size_t)run * S * C * PADDED;
   gradient += ((size_t)run * gridDim.x + blockIdx.x) * TOTAL;
   if (lost(last)) {
@@ -352,24 +459,19 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
       for (int e = 0; e < 2; ++e) given[s][e] = __ldg(cotangent + ((size_t)s * C + k) * PADDED + start + 2 * t + e);
 #pragma unroll
     for (int i = 0; i < MT; ++i) {
-      real own[S][4];
-      load(kept, D - 1, start / 8, lane, i, own);
+      real jet[S][4];
+      above(kept, D - 1, start / 8, lane, i, jet);
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const real w = __ldg(last + k * W + 16 * i + 8 * half + g);
         real sum = 0;
 #pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          real before[S], after[S];
-#pragma unroll
-          for (int s = 0; s < S; ++s) before[s] = own[s][2 * half + e];
-          outer(before, after);
+        for (int e = 0; e < 2; ++e)
 #pragma unroll
           for (int s = 0; s < S; ++s) {
-            sum += given[s][e] * after[s];
+            sum += given[s][e] * jet[s][2 * half + e];
             wanted[i][s][2 * half + e] += given[s][e] * w;
           }
-        }
         sum += __shfl_xor_sync(0xffffffffu, sum, 1);
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
         if (t == 0) vectors[warp][k * W + 16 * i + 8 * half + g] = sum;
@@ -385,8 +487,20 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
   }
   __syncthreads();
 
+#if MIXED
+  real of_one[MT][S][4], of_two[MT][S][4];   // cotangents of the encodings, over all layers
+#pragma unroll
+  for (int i = 0; i < MT; ++i)
+#pragma unroll
+    for (int s = 0; s < S; ++s)
+#pragma unroll
+      for (int c = 0; c < 4; ++c) of_one[i][s][c] = of_two[i][s][c] = 0;
+#endif
+
+  // Layers 0, −1 and −2 read the features: the first, and those that encode.
 #pragma unroll 1
-  for (int layer = D - 1; layer >= 0; --layer) {
+  for (int layer = D - 1; layer > -FIRSTS; --layer) {
+    const int place = layer < 0 ? D - 1 - layer : layer;
     if (!RESIDENT && layer > 0) {
       prepare_back(shared, hidden + (size_t)(layer - 1) * W * W, MT);
       __syncthreads();
@@ -396,12 +510,32 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
 #pragma unroll
     for (int i = 0; i < MT; ++i) {
       real own[S][4];
-      load(kept, layer, start / 8, lane, i, own);
+      load(kept, place, start / 8, lane, i, own);
+#if MIXED
+      real one[S][4], two[S][4];
+      encodings(kept, start / 8, lane, i, one, two);
+#endif
 #pragma unroll
       for (int c = 0; c < 4; ++c) {
         real before[S], after[S], result[S];
 #pragma unroll
         for (int s = 0; s < S; ++s) before[s] = own[s][c], after[s] = wanted[i][s][c];
+#if MIXED
+        if (layer >= 0) {
+          real a[S], b[S], jet[S], of_a[S], of_b[S], of_jet[S];
+          outer(before, jet);
+          encoded(one, two, c, a, b);
+          unmix(a, b, jet, after, of_a, of_b, of_jet);
+#pragma unroll
+          for (int s = 0; s < S; ++s) {
+            of_one[i][s][c] += of_a[s], of_two[i][s][c] += of_b[s];
+            after[s] = of_jet[s];
+          }
+        } else {
+#pragma unroll
+          for (int s = 0; s < S; ++s) after[s] = layer == -1 ? of_one[i][s][c] : of_two[i][s][c];
+        }
+#endif
         pull(before, after, result);
 #pragma unroll
         for (int s = 0; s < S; ++s) inner[i][s][c] = result[s];
@@ -452,24 +586,14 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
 
     // The gradient of the weights: what came in from below times `inner`, summed over streams and points.
     const int rows = layer > 0 ? W : F;
-    real* to = gradient + (layer > 0 ? AT_HIDDEN + (layer - 1) * W * W : 0);
+    real* to = gradient + (layer > 0 ? AT_HIDDEN + (layer - 1) * W * W : -layer * F * W);
 #pragma unroll 1
     for (int part = 0; part < (layer > 0 ? MT : FM); part += MC) {
 #pragma unroll
       for (int m = 0; m < MC; ++m) {
         real below[S][4];
         if (layer > 0) {
-          real own[S][4];
-          load(kept, layer - 1, start / 8, lane, part + m < MT ? part + m : 0, own);
-#pragma unroll
-          for (int c = 0; c < 4; ++c) {
-            real before[S], after[S];
-#pragma unroll
-            for (int s = 0; s < S; ++s) before[s] = own[s][c];
-            outer(before, after);
-#pragma unroll
-            for (int s = 0; s < S; ++s) below[s][c] = after[s];
-          }
+          above(kept, layer - 1, start / 8, lane, part + m < MT ? part + m : 0, below);
         } else {
 #pragma unroll
           for (int s = 0; s < S; ++s)
@@ -503,7 +627,7 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
           real sum = 0;
 #pragma unroll
           for (int w = 0; w < WARPS; ++w) sum += vectors[w][i];
-          gradient[AT_BIAS + layer * W + i] = sum;
+          gradient[AT_BIAS + place * W + i] = sum;
         }
       __syncthreads();
     }

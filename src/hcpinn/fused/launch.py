@@ -31,7 +31,7 @@ def forward(plan: Plan) -> Any:
     """`forward(plan)(features, weights)`: outputs (streams, outputs, points), and what is kept."""
     shapes = (
         (plan.streams, plan.outputs, plan.padded),
-        (plan.depth, plan.streams, plan.padded, plan.width),
+        (plan.layers, plan.streams, plan.padded, plan.width),
     )
     return _mapped(plan, "hcpinn_forward", shapes)
 

@@ -30,6 +30,8 @@ class Plan:
     """Points that are taken through the network together."""
     parts: int
     """Into how many parts the points are divided, each with a gradient of its own; 0: a part per tile."""
+    mixed: bool = False
+    """Whether every layer mixes two encodings of the features, as in `ModifiedMLP`."""
     runs: int = 0
     """How many networks at once, along the leading axis of every array; 0: one, and no such axis."""
     own_features: bool = False
@@ -54,12 +56,27 @@ class Plan:
         return min(self.parts, self.tiles) if self.parts else self.tiles
 
     @property
+    def firsts(self) -> int:
+        """Layers that read the features: the first, and behind it those that encode."""
+        return 3 if self.mixed else 1
+
+    @property
+    def layers(self) -> int:
+        """Layers with an activation: the hidden ones, and behind them those that encode."""
+        return self.depth - 1 + self.firsts
+
+    @property
     def sizes(self) -> tuple[int, int, int, int]:
         """How many numbers the first, hidden, bias and last weights are."""
-        square = (self.depth - 1) * self.width**2
-        return self.features * self.width, square, self.depth * self.width, self.outputs * self.width
+        square = self.width**2
+        return (
+            self.firsts * self.features * self.width,
+            (self.depth - 1) * square,
+            self.layers * self.width,
+            self.outputs * self.width,
+        )
 
     def constants(self) -> dict[str, int]:
         """What the sources of the kernels take as given."""
         names = {"S": self.streams, "W": self.width, "F": self.features, "D": self.depth, "C": self.outputs}
-        return {**names, "TILE": self.tile}
+        return {**names, "TILE": self.tile, "MIXED": int(self.mixed)}

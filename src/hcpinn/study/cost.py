@@ -33,7 +33,7 @@ from ..precision import double
 from ..problem import Problem
 from ..runs import Run
 from ..training import LBFGS, LevenbergMarquardt, Stage, available_bytes, needed_bytes
-from ..trial import MLP, Embedding, Network
+from ..trial import Embedding, LayeredNetwork, Network
 
 _EVALUATIONS = 1.5
 """Losses that a step with a line search takes, on average."""
@@ -157,7 +157,8 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
 
 
 def _speed(machine: Machine, network: Network, stage: Stage) -> Speed:
-    fusible = isinstance(network, MLP) and network.fusible and not isinstance(stage, LevenbergMarquardt)
+    fusible = isinstance(network, LayeredNetwork) and network.fusible
+    fusible = fusible and not isinstance(stage, LevenbergMarquardt)
     found = machine.fused.get(stage.dtype.itemsize) if fusible else None
     return found or machine.plain[stage.dtype.itemsize]
 

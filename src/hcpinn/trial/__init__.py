@@ -3,7 +3,7 @@
 from .embedding import Characteristic, Embedding, Fourier, Plain
 from .gate import CustomGate, ExponentialGate, Gate, LinearGate, NoGate
 from .lift import CustomLift, Decay, Lift, NoLift
-from .network import MLP, CustomNetwork, JetNetwork, ModifiedMLP, Network
+from .network import MLP, CustomNetwork, JetNetwork, LayeredNetwork, ModifiedMLP, Network
 from .part import Condition
 from .semigroup import Semigroup, has_waves
 from .trial import Fixed, MarchedTrial, Trial, derivative_of, jet_of, march, without_zeros
@@ -22,6 +22,7 @@ __all__ = [
     "Fourier",
     "Gate",
     "JetNetwork",
+    "LayeredNetwork",
     "Lift",
     "LinearGate",
     "MarchedTrial",

@@ -6,7 +6,7 @@ import abc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -63,16 +63,58 @@ class JetNetwork(Network):
         return self.propagate(parameters, features, indices)
 
 
+class LayeredNetwork(JetNetwork):
+    """A network of `depth` hidden layers of one `width`, for which there may be fused kernels."""
+
+    width: int
+    depth: int
+    activation: str
+
+    mixed: ClassVar[bool] = False
+    """Whether the layers mix two encodings of the features."""
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(n, int) and n >= 1 for n in (self.width, self.depth)):
+            raise MethodError(
+                f"A network needs whole numbers of at least 1 as width and depth, not {self.width!r} and "
+                f"{self.depth!r}."
+            )
+        if self.activation not in ACTIVATIONS:
+            raise unknown_name("activation", self.activation, ACTIVATIONS)
+
+    @property
+    def fusible(self) -> bool:
+        """Whether there are fused kernels for it."""
+        return self.activation in _FUSED and self.width <= fused.WIDEST
+
+    def chunk(self, plain: int, streams: int, itemsize: int) -> int:
+        numbers = (self.depth + 2 * self.mixed) * self.width * streams
+        return fused.chunk(plain, numbers, itemsize) if self.fusible else plain
+
+    def begin(self, inputs: int, outputs: int, indices: Sequence[Index], points: int, dtype: Any) -> None:
+        if self.fusible:
+            sizes, precision = (inputs, *[self.width] * self.depth, outputs), jnp.dtype(dtype).name
+            activation = ACTIVATIONS[self.activation]()
+            fused.begin(activation, sizes, indices, points=points, precision=precision, mixed=self.mixed)
+
+    def descend(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
+        given = (ACTIVATIONS[self.activation](), *self.parts(parameters, features, indices))
+        if self.fusible and fused.suits(*given):
+            return fused.propagate(*given)
+        return self.propagate(parameters, features, indices)
+
+    @abc.abstractmethod
+    def parts(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> tuple[Any, ...]:
+        """What the fused kernels take: layers, features, indices, and encoders if there are any."""
+
+
 @dataclass(frozen=True)
-class MLP(JetNetwork):
+class MLP(LayeredNetwork):
     """A fully connected network, `depth` hidden layers of `width`; Glorot-normal initial weights."""
 
     width: int = 32
     depth: int = 7
     activation: str = "tanh"
-
-    def __post_init__(self) -> None:
-        _check_layers(self)
 
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
         return _layers(key, (inputs, *[self.width] * self.depth, outputs))
@@ -93,38 +135,19 @@ class MLP(JetNetwork):
             jet = jets.compose(activation, jets.linear(jet, layer["weight"], layer["bias"]), indices)
         return jets.linear(jet, parameters[-1]["weight"], parameters[-1]["bias"])
 
-    def chunk(self, plain: int, streams: int, itemsize: int) -> int:
-        numbers = self.depth * self.width * streams
-        return fused.chunk(plain, numbers, itemsize) if self.fusible else plain
-
-    @property
-    def fusible(self) -> bool:
-        """Whether there are fused kernels for it."""
-        return self.activation in _FUSED and self.width <= fused.WIDEST
-
-    def begin(self, inputs: int, outputs: int, indices: Sequence[Index], points: int, dtype: Any) -> None:
-        if self.fusible:
-            sizes = (inputs, *[self.width] * self.depth, outputs)
-            activation = ACTIVATIONS[self.activation]()
-            fused.begin(activation, sizes, indices, points=points, precision=jnp.dtype(dtype).name)
-
-    def descend(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
-        activation = ACTIVATIONS[self.activation]()
-        if self.fusible and fused.suits(activation, parameters, features, indices):
-            return fused.propagate(activation, parameters, features, indices)
-        return self.propagate(parameters, features, indices)
+    def parts(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> tuple[Any, ...]:
+        return parameters, features, indices
 
 
 @dataclass(frozen=True)
-class ModifiedMLP(JetNetwork):
+class ModifiedMLP(LayeredNetwork):
     """An MLP whose layers z mix two encodings of the input, (1 − z) U + z V (Wang, Teng and Perdikaris)."""
 
     width: int = 128
     depth: int = 4
     activation: str = "tanh"
 
-    def __post_init__(self) -> None:
-        _check_layers(self)
+    mixed: ClassVar[bool] = True
 
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
         keys = jax.random.split(key, 2)
@@ -150,21 +173,13 @@ class ModifiedMLP(JetNetwork):
             return jets.compose(activation, jets.linear(jet, weights["weight"], weights["bias"]), indices)
 
         first, second = (layer(features, e) for e in parameters["encoders"])
-        between = jets.add(second, {index: -value for index, value in first.items()})
         jet = features
         for weights in parameters["layers"][:-1]:
-            jet = jets.add(first, jets.product(layer(jet, weights), between, indices))
+            jet = jets.mixture(first, second, layer(jet, weights), indices)
         return jets.linear(jet, parameters["layers"][-1]["weight"], parameters["layers"][-1]["bias"])
 
-
-def _check_layers(network: MLP | ModifiedMLP) -> None:
-    if not all(isinstance(n, int) and n >= 1 for n in (network.width, network.depth)):
-        raise MethodError(
-            f"A network needs whole numbers of at least 1 as width and depth, not {network.width!r} and "
-            f"{network.depth!r}."
-        )
-    if network.activation not in ACTIVATIONS:
-        raise unknown_name("activation", network.activation, ACTIVATIONS)
+    def parts(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> tuple[Any, ...]:
+        return parameters["layers"], features, indices, parameters["encoders"]
 
 
 @partial(jax.jit, static_argnums=1)
