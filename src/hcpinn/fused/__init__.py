@@ -2,7 +2,8 @@
 
 Layer by layer, XLA writes every layer's jet to memory and reads it again, several times each way. Here
 a few points with all their derivatives go through all layers at once: on a GPU in the registers of a
-warp (`kernels.cu`), on a CPU in a core's cache (`host.cpp`). What the activations were computed from is
+warp (`narrow.cu`) or in the shared memory of a block of threads (`wide.cu`), on a CPU in a core's cache
+(`host.cpp`). What the activations were computed from is
 kept for the way back. The backward kernel works through that once and leaves the gradient of each part of
 the points; they are added up in a fixed order, so that the same input always gives the same bits.
 
@@ -32,11 +33,10 @@ from .plan import CompilerError, Plan
 SWITCH = "HCPINN_FUSED"
 """The environment variable that turns the kernels off."""
 
-WIDEST = 64
+WIDEST = cuda.WIDE
 """Neurons in a layer that the kernels are made for."""
 
-_SIZES = {"cpu": 4, "gpu": 16}
-"""Widths are filled up to a multiple of this."""
+_BACKENDS = ("cpu", "gpu")
 
 
 Layer = dict[str, Array]
@@ -82,7 +82,7 @@ def suits(
     """Whether the kernels can do it here."""
     backend = platform()
     arrays = (*features.values(), layers[0]["weight"])
-    if _off() or backend not in _SIZES or len({a.dtype for a in arrays}) > 1 or len(layers) < 3:
+    if _off() or backend not in _BACKENDS or len({a.dtype for a in arrays}) > 1 or len(layers) < 3:
         return False
     plan = _plan(activation, layers, features, indices, encoders)
     return (host.suits(plan) if backend == "cpu" else cuda.suits(plan)) and _prepared(plan, backend)
@@ -157,19 +157,17 @@ def _shaped(
 ) -> Plan:
     """The plan for layers of these sizes, from the features to the outputs."""
     inputs, *_, width, outputs = sizes
-    backend = platform()
-    unit = _SIZES.get(backend, 1)
-    on_the_cpu = backend == "cpu"
+    on_the_cpu = platform() == "cpu"
     return Plan(
         activation,
         tuple(indices),
         points,
         inputs,
-        width=-(-width // unit) * unit,
+        width=host.filled(width) if on_the_cpu else cuda.filled(width),
         depth=len(sizes) - 2,
         outputs=outputs,
         precision=precision,
-        tile=host.TILES.get(precision, 1) if on_the_cpu else cuda.TILE,
+        tile=host.TILES.get(precision, 1) if on_the_cpu else cuda.tile(width, len(indices)),
         parts=host.threads() if on_the_cpu else 0,
         mixed=mixed,
     )

@@ -14,9 +14,13 @@ from . import arithmetic, nvrtc
 from .plan import Plan
 
 WARPS = 8
-"""Per block of threads; each has eight points at a time."""
+"""Per block of threads."""
 
 TILE = 8 * WARPS
+"""Points of a block where each warp has eight of its own."""
+
+NARROW, WIDE = 64, 128
+"""Widths up to which a warp, and a block of threads, takes points through the network."""
 
 _SHARED_BYTES = 227 << 10
 """Shared memory of one multiprocessor of an H200; where it is less, fewer blocks run at once."""
@@ -29,8 +33,14 @@ _MOST_NUMBERS = {"float32": 256, "float64": 192}
 _TWO_BLOCKS = {"float32": 192, "float64": 96}
 """And those of two blocks of threads on a multiprocessor."""
 
+_MOST_STREAMS = 8
+"""Of a wide network."""
+
 _CAPABILITY = {"float32": 80, "float64": 90}
 """The first devices whose matrix units multiply as the kernels do."""
+
+_WIDE_CAPABILITY = 90
+"""The first devices with enough shared memory for a wide network."""
 
 _MOST_FEATURES = 128
 
@@ -52,13 +62,32 @@ def capability() -> int:
 
 def suits(plan: Plan) -> bool:
     """Whether the kernels can do it."""
+    if plan.features > _MOST_FEATURES:
+        return False
+    if wide(plan):
+        fits = plan.width == WIDE and plan.streams <= _MOST_STREAMS and plan.precision == "float32"
+        return fits and capability() >= _WIDE_CAPABILITY and max(shared_bytes(plan)) <= _SHARED_BYTES
     return (
         plan.precision in _CAPABILITY
         and capability() >= _CAPABILITY[plan.precision]
-        and plan.features <= _MOST_FEATURES
         and plan.width * plan.streams <= _MOST_NUMBERS[plan.precision]
         and max(shared_bytes(plan)) <= _MOST_SHARED
     )
+
+
+def wide(plan: Plan) -> bool:
+    """Whether the points are taken through the network by all warps of a block together."""
+    return plan.width > NARROW
+
+
+def filled(width: int) -> int:
+    """The width with the neurons that fill it up."""
+    return -(-width // 16) * 16 if width <= NARROW else -(-width // WIDE) * WIDE
+
+
+def tile(width: int, streams: int) -> int:
+    """Points of a block of threads."""
+    return TILE if width <= NARROW else 32 if streams <= 4 else 16
 
 
 def prepare(plan: Plan) -> None:
@@ -69,6 +98,11 @@ def prepare(plan: Plan) -> None:
 def target(plan: Plan, name: str, arrays: int) -> tuple[str, dict[str, Any]]:
     """What XLA calls, with its attributes."""
     return _LAUNCHER, {"name": name, "opaque": _packed(plan, name, arrays)}
+
+
+def warps(plan: Plan) -> int:
+    """Of a block of threads."""
+    return WARPS if wide(plan) else plan.tile // 8
 
 
 def blocks(plan: Plan) -> int:
@@ -84,6 +118,9 @@ def resident(plan: Plan) -> bool:
 
 def shared_bytes(plan: Plan) -> tuple[int, int]:
     """Dynamic shared memory of the forward and of the backward kernel."""
+    if wide(plan):
+        rows, weights = plan.streams * plan.tile * (plan.width + 4), plan.width * (plan.width + 4)
+        return 4 * (rows + 2 * (weights + 4 * plan.width)), 4 * (2 * rows + weights)
     return _shared_bytes(plan, plan.depth - 1 if resident(plan) else 1)
 
 
@@ -108,13 +145,13 @@ def source(plan: Plan) -> str:
         "DOUBLE": int(plan.precision == "float64"),
         "POINTS": plan.points,
         "PADDED": plan.padded,
-        "WARPS": plan.tile // 8,
-        "BLOCKS": blocks(plan),
-        "RESIDENT": int(resident(plan)),
+        "WARPS": warps(plan),
         "OWN_FEATURES": int(plan.own_features),
         "FEATURE_PARAMETERS": ", ".join(f"const real* __restrict__ {name}" for name in names),
         "FEATURE_NAMES": ", ".join(names),
     }
+    if not wide(plan):
+        constants |= {"BLOCKS": blocks(plan), "RESIDENT": int(resident(plan))}
     heads = "\n".join(f"#define {name} {value}" for name, value in constants.items())
     heads += f"\ntypedef {'double' if plan.precision == 'float64' else 'float'} real;"
     functions = arithmetic.functions(
@@ -125,8 +162,9 @@ def source(plan: Plan) -> str:
         kind="__device__ __forceinline__",
         mixed=plan.mixed,
     )
-    body = Path(__file__).with_name("kernels.cu").read_text(encoding="utf-8")
-    return "\n".join([heads, functions, body])
+    files = ("common.cu", "wide.cu" if wide(plan) else "narrow.cu")
+    bodies = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in files]
+    return "\n".join([heads, functions, *bodies])
 
 
 @cache
@@ -135,7 +173,7 @@ def _packed(plan: Plan, name: str, arrays: int) -> bytes:
     from jaxlib import gpu_triton
 
     shared = shared_bytes(plan)[0 if name == "hcpinn_forward" else 1]
-    kernel = gpu_triton.TritonKernel(name, plan.tile // 8, 1, shared, _assembly(plan), "", capability())
+    kernel = gpu_triton.TritonKernel(name, warps(plan), 1, shared, _assembly(plan), "", capability())
     # What is kept is read and written sixteen bytes at a time; weights may be parts of a larger array.
     kept = arrays - 1 if name == "hcpinn_forward" else arrays - 3
     parameters = [

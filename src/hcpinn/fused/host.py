@@ -59,6 +59,11 @@ def chunk(numbers: int, itemsize: int) -> int:
     return min(max(1 << max(fitting, 1).bit_length() - 1, _CHUNKS[0]), _CHUNKS[1])
 
 
+def filled(width: int) -> int:
+    """The width with the neurons that fill it up."""
+    return -(-width // 4) * 4
+
+
 def suits(plan: Plan) -> bool:
     """Whether the kernels can do it, and are worth it."""
     fits = plan.precision in TILES and plan.streams <= _MOST_STREAMS
