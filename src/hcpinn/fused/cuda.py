@@ -14,7 +14,7 @@ from . import arithmetic, nvrtc
 from .plan import Plan
 
 WARPS = 8
-"""Per block of threads; twice as many for a wide network."""
+"""Per block of threads."""
 
 TILE = 8 * WARPS
 """Points of a block where each warp has eight of its own."""
@@ -102,7 +102,7 @@ def target(plan: Plan, name: str, arrays: int) -> tuple[str, dict[str, Any]]:
 
 def warps(plan: Plan) -> int:
     """Of a block of threads."""
-    return 2 * WARPS if wide(plan) else plan.tile // 8
+    return WARPS if wide(plan) else plan.tile // 8
 
 
 def blocks(plan: Plan) -> int:

@@ -13,7 +13,7 @@
 #define ROW (W + 4)            // numbers between rows in shared memory, so that banks differ
 #define WIDE_ROW (W + 8)       // and between those of weights that are read by rows
 #define ROWS (S * TILE)
-#define GW (WARPS / 4)         // warps along the columns of a gradient; four along its rows
+#define GW (WARPS / 2)         // warps along the columns of a gradient; two along its rows
 #define GN (W / 8 / GW)        // tiles of 8 columns of a warp
 #define GM 2                   // tiles of 16 rows that are added up at once
 
@@ -40,14 +40,13 @@ __device__ __forceinline__ void clear(Part& z) {
       for (int c = 0; c < 4; ++c) z[s][j][c] = 0;
 }
 
-// A copy of some numbers into shared memory that goes on beside what comes next, until arrived().
-template <int COUNT>
+// A copy into shared memory that goes on beside what comes next, until arrived().
 __device__ __forceinline__ void copy(real* to, const real* from) {
 #ifdef EMULATED
-  for (int i = 0; i < COUNT; ++i) to[i] = from[i];
+  *to = *from;
 #else
   const unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(4 * COUNT) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
 #endif
 }
 __device__ __forceinline__ void arrived() {
@@ -56,17 +55,13 @@ __device__ __forceinline__ void arrived() {
 #endif
 }
 
-template <int COUNT>
-__device__ __forceinline__ void fetch_rows(real* to, int stride, const real* from, int rows) {
-  for (int i = COUNT * threadIdx.x; i < rows * W; i += COUNT * THREADS)
-    copy<COUNT>(to + (i / W) * stride + i % W, from + i);
-}
-
-// Weights, with rows of zeros up to `filled`. They may be a part of a larger array, and begin anywhere.
+// Weights, with rows of zeros up to `filled`.
 __device__ __forceinline__ void fetch_weights(real* to, int stride, const real* from, int rows, int filled) {
-  if (reinterpret_cast<size_t>(from) % 16 == 0) fetch_rows<4>(to, stride, from, rows);
-  else fetch_rows<1>(to, stride, from, rows);
-  for (int i = rows * W + threadIdx.x; i < filled * W; i += THREADS) to[(i / W) * stride + i % W] = 0;
+  for (int i = threadIdx.x; i < filled * W; i += THREADS) {
+    real* at = to + (i / W) * stride + i % W;
+    if (i / W < rows) copy(at, from + i);
+    else *at = 0;
+  }
 }
 
 __device__ __forceinline__ void fetch_features(real* to, const real* const (&features)[S]) {
@@ -293,7 +288,7 @@ __device__ __forceinline__ void add_points(real (&sum)[2], const Where& at, int 
 __device__ __forceinline__ void correlate(const real* below, const real* inner, int rows, const Where& at, real* to) {
   const int first = (at.warp % GW) * GN * 8;
 #pragma unroll 1
-  for (int top = 16 * GM * (at.warp / GW); top < rows; top += 4 * 16 * GM) {
+  for (int top = 16 * GM * (at.warp / GW); top < rows; top += 2 * 16 * GM) {
     real sums[GM][GN][4];
 #pragma unroll
     for (int m = 0; m < GM; ++m)
@@ -401,14 +396,11 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
 #pragma unroll 1
   for (int layer = D - 1; layer > -FIRSTS; --layer) {
     const int place = layer < 0 ? D - 1 - layer : layer;
-    if (layer > 0) fetch_weights(weights, ROW, hidden + (size_t)(layer - 1) * W * W, W, W);
-    else fetch_features(below, features);
-    // Through the activation: the cotangent of what goes into it, and what had come from the layer below.
+    // Through the activation: the cotangent of what goes into it, and the gradient of the bias.
 #pragma unroll
     for (int j = 0; j < NT; ++j) {
-      real own[S][4], under[S][4], inside[S][4], sum[2] = {0, 0};
+      real own[S][4], sum[2] = {0, 0};
       load(kept, place, at.warp, j, own);
-      if (layer > 0) load(kept, layer - 1, at.warp, j, under);
 #if MIXED
       real a[S][4], b[S][4];
       if (layer >= 0) encoded(kept, at.warp, j, a, b);
@@ -420,9 +412,8 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
 #pragma unroll
         for (int s = 0; s < S; ++s) after[s] = wanted[s][j][c];
 #if MIXED
-        real first[S], second[S];
         if (layer >= 0) {
-          real jet[S], of_a[S], of_b[S], of_jet[S];
+          real first[S], second[S], jet[S], of_a[S], of_b[S], of_jet[S];
           get(a, c, first), get(b, c, second), outer(before, jet);
           unmix(first, second, jet, after, of_a, of_b, of_jet);
 #pragma unroll
@@ -436,20 +427,35 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
         }
 #endif
         pull(before, after, result);
-        put(result, c, inside);
+#pragma unroll
+        for (int s = 0; s < S; ++s) wanted[s][j][c] = result[s];
         sum[c % 2] += result[0];
-        if (layer > 0) {
-          get(under, c, before), outer(before, after);
-#if MIXED
-          mix(first, second, after, result), put(result, c, under);
-#else
-          put(after, c, under);
-#endif
-        }
       }
       add_points(sum, at, j, vectors[at.warp / CW]);
-      stage(inside, at, j, inner);
-      if (layer > 0) stage(under, at, j, below);
+    }
+    __syncthreads();   // all are done with the layer above
+    for (int i = threadIdx.x; i < W; i += THREADS) {
+      real sum = 0;
+#pragma unroll
+      for (int w = 0; w < PW; ++w) sum += vectors[w][i];
+      gradient[AT_BIAS + place * W + i] = sum;
+    }
+    if (layer > 0) fetch_weights(weights, ROW, hidden + (size_t)(layer - 1) * W * W, W, W);
+    else fetch_features(below, features);
+#pragma unroll
+    for (int j = 0; j < NT; ++j) {
+      real jet[S][4];
+#pragma unroll
+      for (int s = 0; s < S; ++s)
+#pragma unroll
+        for (int c = 0; c < 4; ++c) jet[s][c] = wanted[s][j][c];
+      stage(jet, at, j, inner);
+      if (layer > 0) {
+        real own[S][4];
+        load(kept, layer - 1, at.warp, j, own);
+        above(kept, own, at.warp, j, jet);
+        stage(jet, at, j, below);
+      }
     }
     arrived();
     __syncthreads();
@@ -457,12 +463,5 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
     if (layer > 0) product(inner, weights, 1, ROW, W / 8, at, wanted);
     correlate(below, inner, layer > 0 ? W : F, at,
               gradient + (layer > 0 ? AT_HIDDEN + (layer - 1) * W * W : -layer * F * W));
-    for (int i = threadIdx.x; i < W; i += THREADS) {
-      real sum = 0;
-#pragma unroll
-      for (int w = 0; w < PW; ++w) sum += vectors[w][i];
-      gradient[AT_BIAS + place * W + i] = sum;
-    }
-    __syncthreads();
   }
 }
