@@ -20,12 +20,14 @@ from hcpinn.catalog import ENTRIES, PublishedRow
 from hcpinn.study.claimed import CLAIMS
 from hcpinn.study.claims import Finding, judge, our_evidence, published_evidence
 from hcpinn.study.columns import number
+from hcpinn.study.cost import H200, foreseen
 from hcpinn.study.figures import overview_figure, scatter_figure
+from hcpinn.study.forecast import forecast
 from hcpinn.study.formats import to_markdown
 from hcpinn.study.gallery import Gallery
 from hcpinn.study.matching import exact_start
-from hcpinn.study.paper import best_row
-from hcpinn.study.provenance import duration, listed, origin
+from hcpinn.study.paper import best_row, find_study
+from hcpinn.study.provenance import listed, origin
 from hcpinn.study.record import Record
 from hcpinn.study.rows import Row
 from hcpinn.study.store import Store
@@ -97,21 +99,29 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
     exact = [row for row in reversed(once.values()) if exact_start(row.done[0]) and not row.deviations]
     ratios = [(row, _ratio(row)) for row in exact]
     lower, near = (sum(ratio <= limit for _, ratio in ratios) for limit in (1, 3))
-    source = origin(records)
-    failed = sum(record.status == "failed" for record in records)
+    own = [record for record in records if record.key in find_study("paper").wanted]
+    failed = sum(record.status == "failed" for record in own)
+    whole = forecast(find_study("paper"))
     lines = [
-        f"- **Run so far:** {len(records)} trainings"
+        f"- **Run so far:** {len(own)} of {whole.runs} trainings"
         + (f", {failed} of which failed" if failed else "")
-        + f"; {len(run)} of the {len(rows)} published rows.",
+        + f"; {len(run)} of the {len(rows)} published rows. {len(records) - len(own)} experiments besides.",
         f"- **Rows with exact initial data:** {lower} of {len(exact)} end at or below the published "
         f"error ({100 * lower / len(exact):.0f} %), {near} within three times it.",
     ]
-    above = [f"`{row.method}` on `{row.problem}` ({ratio:.2g}×)" for row, ratio in ratios if ratio > 1]
+    above = [f"`{row.method}` on `{row.problem}` ({ratio:.3g}×)" for row, ratio in ratios if ratio > 1]
     if above:
         lines.append(f"- **Above the published error:** {', '.join(above)}.")
+    pairs = foreseen(own, H200)
+    expected, taken = (sum(part) / 60 for part in zip(*pairs, strict=True))
     lines.append(
-        f"- **Where:** one {listed(source.devices).removeprefix('gpu: ')}, {duration(source.seconds)} of its "
-        f"time, {source.dates}; commits {listed(source.commits)}."
+        f"- **Device time:** {taken:.1f} min so far, for which the model behind `--dry-run` foresees "
+        f"{expected:.1f} min; for the whole study it foresees {whole.seconds[1] / 60:.0f} min."
+    )
+    source = origin(records)
+    lines.append(
+        f"- **Where:** one {listed(source.devices).removeprefix('gpu: ')}, {source.dates}; commits "
+        f"{listed(source.commits)}."
     )
     return "\n".join(lines)
 

@@ -1,11 +1,14 @@
 """Claims: what decides them, and what they say of the published figures and of ours."""
 
+from dataclasses import asdict
+
 import pytest
 
 from hcpinn.catalog import published_rows
 from hcpinn.study.claimed import CLAIMS
 from hcpinn.study.claims import Status, judge, our_evidence, published_evidence
 from hcpinn.study.tables import read_tables
+from hcpinn.theory.comparison import Findings
 from recorded import record
 
 BY_NAME = {claim.name: claim for claim in CLAIMS}
@@ -184,10 +187,15 @@ def test_the_second_stage_is_judged_by_the_histories():
     assert "after L-BFGS" in finding.cases[0].text
 
 
-def test_theory_is_judged_by_its_own_numbers():
+@pytest.mark.parametrize(
+    ("further", "decay"), [(None, Status.NOT_RUN), (True, Status.HOLDS), (False, Status.FAILS)]
+)
+def test_theory_is_judged_by_its_own_numbers(further, decay):
+    reasons = ("a", "b") if further is None else ("a", "b", "c")
+    findings = Findings("in part", True, False, further, reasons, 1.0, 1.0, None, None)
     summary = {
         "problem": "advection",
-        "findings": {"uneven": True, "better_conditioned": False, "lower_error": None, "reasons": ["a", "b"]},
+        "findings": asdict(findings),
         "hessian_bounds": {"soft_norm": 1.0, "soft_bound": 2.0, "hard_norm": 3.0, "hard_bound": 2.9},
         "consistency": {"residual": 1e-15, "initial": 0.0},
     }
@@ -196,7 +204,7 @@ def test_theory_is_judged_by_its_own_numbers():
     assert status == {
         "kernel-uneven": Status.HOLDS,
         "kernel-conditioning": Status.FAILS,
-        "kernel-decay": Status.NOT_RUN,
+        "kernel-decay": decay,
         "hessian-bounds": Status.FAILS,
         "consistency": Status.HOLDS,
     }

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 import hcpinn as hc
-from hcpinn.method import from_dict
 from hcpinn.runs import check_alike
 from hcpinn.study import Store, find_study
-from hcpinn.study.cost import H200, cost, largest_group, this_machine
+from hcpinn.study.cost import H200, cost, foreseen, largest_group, this_machine
 from hcpinn.study.forecast import forecast
 from hcpinn.study.groups import grouped
 from small_studies import DECAY, method, soft, study
@@ -69,16 +68,12 @@ def test_groups_shrink_to_what_memory_allows(monkeypatch):
 @pytest.mark.skipif(not MEASURED.exists(), reason="the measured results are not part of this copy")
 def test_the_model_agrees_with_what_was_measured_on_an_h200():
     """Whole groups of the study, side by side, from their start to their judgement."""
-    first = {r.group: r for r in Store(MEASURED).records() if r.summary["device"] == "gpu: NVIDIA H200"}
-    assert first
-    expected, measured = [], []
-    for record in first.values():
-        problem = hc.find_problem(record.problem).with_parameters(**record.parameters)
-        run = hc.Run(problem, from_dict(record.summary["method_settings"]))
-        expected.append(cost([run] * record.trained_together, H200).seconds)
-        measured.append(record.device_s * record.trained_together)
-        assert 0.5 < expected[-1] / measured[-1] < 2, (record.method, expected[-1], measured[-1])
-    assert 0.75 < sum(expected) / sum(measured) < 1.33
+    records = [r for r in Store(MEASURED).records() if r.summary["device"] == "gpu: NVIDIA H200"]
+    pairs = foreseen(records, H200)
+    assert len(pairs) == len({r.group for r in records}) > 0
+    assert all(0.5 < expected / measured < 2 for expected, measured in pairs), pairs
+    expected, measured = map(sum, zip(*pairs, strict=True))
+    assert 0.75 < expected / measured < 1.33
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 import hcpinn as hc
 from hcpinn.catalog import find_method, published_rows, tables
+from hcpinn.catalog.rows import is_row
 from hcpinn.errors import HcpinnError
 from hcpinn.method import to_dict
 from hcpinn.study import CLAIMS, Study, find_study, grid, load_study, paper, ready_made
@@ -234,11 +235,16 @@ def test_every_ready_made_study_can_be_made_and_says_what_it_is():
 
 def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone():
     kink, slopes = find_study("explanations").sections
-    for run in kink.runs:
+    for section in (kink, slopes):
+        own = [run for run in section.runs if is_row(run.method.name)]
+        assert all(run.method == find_method(run.method.name, run.problem) for run in own)
+        assert own
+    kink, slopes = ([r for r in part.runs if not is_row(r.method.name)] for part in (kink, slopes))
+    for run in kink:
         row = find_method("pbc+ic1", run.problem)
         assert dataclasses.replace(run.method, name=row.name, lift=row.lift) == row
         assert run.method.lift != row.lift
-    for run in slopes.runs:
+    for run in slopes:
         row = find_method(run.method.name.partition(",")[0], run.problem)
         changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
         assert changed == ["name", "penalties"]

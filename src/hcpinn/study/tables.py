@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from ..catalog import ENTRIES, PublishedRow
+from ..catalog.rows import is_row
 from ..runs import Run
 from .columns import Column, columns_of
 from .declaration import Section
@@ -24,6 +25,7 @@ from .paper import (
     best_row,
     comparison,
     dirichlet,
+    explanations,
     modes,
     originals,
     two_dimensions,
@@ -84,12 +86,22 @@ def read_tables(records: Sequence[Record]) -> list[Table]:
     found = [
         Table(name, titles[name], _about(name, entries), tuple(entries)) for name, entries in rows.items()
     ]
-    return [*found, pool.experts(), *pool.others()]
+    besides = [table for table in found if table.name in _BESIDES]
+    found = [table for table in found if table not in besides]
+    return [*found, pool.experts(), *[table for table in besides if _tried(table)], *pool.others()]
+
+
+def _tried(table: Table) -> bool:
+    """Whether anything was run that is not the study's own."""
+    return any(row.records and not is_row(row.method) for row in table.rows)
 
 
 @cache
 def _sections() -> tuple[Section, ...]:
-    """The paper's tables, in its order; `expert` is found by its name, since declaring it takes seconds."""
+    """The paper's tables in its order, and experiments on them.
+
+    `expert` is found by its name, since declaring it takes seconds.
+    """
     studies = (
         ablations(),
         advection_by_speed(),
@@ -98,6 +110,7 @@ def _sections() -> tuple[Section, ...]:
         two_dimensions(),
         modes(),
         dirichlet(),
+        explanations(),
     )
     return tuple(section for study in studies for section in study.sections)
 
@@ -109,7 +122,13 @@ _ABOUT = {
     "two dimensions": "Relative L2 errors at two times, over the square.",
     "Dirichlet": "Boundary data instead of periodicity, and a plain network without Fourier features.",
     "modes": "The study's best settings with m Fourier modes, not 10. It shows a curve and no numbers.",
+    "explanation kink": "Lifts that let go of the kink of the initial data sooner or later: e^{−Ct} u₀ with "
+    "C = 0.1 (IC2), 1 (IC1), 10 and 100, and the linear part of the equation applied to u₀.",
+    "explanation slopes": "The periodic penalty on values, as the study has it, and on slopes as well.",
 }
+
+_BESIDES = ("explanation kink", "explanation slopes")
+"""Tables of experiments, which are shown if any were made."""
 
 
 def _about(name: str, rows: Sequence[Row]) -> str:
@@ -134,10 +153,16 @@ class _Pool:
         return [
             row
             for numbers in wanted.values()
-            for row in self._rows(section.runs[numbers[0]], section.published[numbers[0]], len(numbers))
+            for row in self._rows(
+                section.runs[numbers[0]],
+                section.published[numbers[0]],
+                len(numbers),
+                counted=section.name.startswith("modes"),
+            )
         ]
 
-    def _rows(self, run: Run, published: PublishedRow | None, expected: int) -> list[Row]:
+    def _rows(self, run: Run, published: PublishedRow | None, expected: int, *, counted: bool) -> list[Row]:
+        """The rows of one line of a table, `counted` if it is known by its Fourier modes."""
         settings = settings_of(run.method)
         found: dict[tuple[str, ...], list[Record]] = {}
         for record, recorded in self._records:
@@ -157,7 +182,7 @@ class _Pool:
                 records=_by_seed(records),
                 expected=expected,
                 deviations=differing,
-                modes=None if published else settings["embedding"].get("modes"),
+                modes=settings["embedding"].get("modes") if counted else None,
             )
             for differing, records in sorted(found.items(), key=lambda item: len(item[0])) or [((), [])]
         ]

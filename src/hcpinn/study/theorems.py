@@ -46,9 +46,9 @@ def better_conditioned(errors: Evidence) -> list[Case]:
     return _finding(errors, "better_conditioned", 1, "spread of the eigenvalues")
 
 
-def lower_error(errors: Evidence) -> list[Case]:
+def goes_further(errors: Evidence) -> list[Case]:
     """Whether training with frozen kernels gets further with exact initial data."""
-    return _finding(errors, "lower_error", 2, "errors of frozen kernels")
+    return _finding(errors, "goes_further", 2, "errors of frozen kernels")
 
 
 def hessian_bounded(errors: Evidence) -> list[Case]:
