@@ -37,6 +37,7 @@ from ..runs import Run
 from ..training import LBFGS, LevenbergMarquardt, Stage, available_bytes, needed_bytes
 from ..trial import Embedding, LayeredNetwork, Network
 from .record import Record
+from .rows import device_seconds
 
 _EVALUATIONS = 1.5
 """Losses that a step with a line search takes, on average."""
@@ -166,7 +167,7 @@ def foreseen(records: Iterable[Record], machine: Machine) -> list[tuple[float, f
         problem = find_problem(record.problem).with_parameters(**record.parameters)
         run = Run(problem, from_dict(record.summary["method_settings"]))
         seconds = cost([run] * record.trained_together, machine).seconds
-        pairs.append((seconds, record.device_s * record.trained_together))
+        pairs.append((seconds, device_seconds(record) * record.trained_together))
     return pairs
 
 

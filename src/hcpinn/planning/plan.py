@@ -1,11 +1,9 @@
-"""From runs of one shape to a plan of training: phases, points, trial functions and data."""
+"""The plan of runs that train together: their phases, points, trial functions and data."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -13,29 +11,21 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from . import sampling
-from .beside import Beside
-from .errors import MethodError, unknown_name
-from .floor import kink_floor
-from .jets import closure
-from .method import Method
-from .objective import (
-    DataPenalty,
-    Devices,
-    Objective,
-    check_penalties,
-    chunk_size,
-    penalty_terms,
-    residual_block,
-    stack,
-)
-from .problem import Problem
-from .reference import Reference
-from .resolution import early_error, early_points
-from .runs import Run, check_alike
-from .solution import make_trial
-from .training import Phase, Prepared, check_memory
-from .trial import CustomGate, CustomLift, JetNetwork, NoLift, Trial, march
+from .. import sampling
+from ..beside import Beside
+from ..floor import kink_floor
+from ..jets import closure
+from ..method import Method
+from ..objective import Devices, Objective, chunk_size, penalty_terms, residual_block, stack
+from ..reference import Reference
+from ..resolution import early_error, early_points
+from ..runs import Run, check_alike
+from ..solution import make_trial
+from ..training import Phase, Prepared, check_memory
+from ..trial import CustomGate, CustomLift, JetNetwork, Trial, march
+from .accuracy import grid_error
+from .checks import check_curriculum, check_data, check_trials
+from .timetable import Place, timetable
 
 _MARGIN = 0.8
 """Of the accuracy asked for: a part of the reference's grid decides when to stop, all of it judges."""
@@ -45,19 +35,6 @@ REFERENCE = "the classical reference"
 
 _APART = 3
 """Points apart from those trained on, over these, by which the best of several lessons is chosen."""
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where in the method a phase stands."""
-
-    window: int
-    factor: float
-    """Of the curriculum's parameter."""
-    share: float
-    """Of the window's duration."""
-    lesson: int
-    """Counts horizons and factors within a window; each has points of its own."""
 
 
 class TrainingPlan:
@@ -84,28 +61,21 @@ class TrainingPlan:
         self.method = runs[0].method
         self.weights, self.batches = self.method.weights, self.method.batches
         self.phases: Sequence[Phase]
-        self.places, self.phases = self._phases()
-        self._check_curriculum()
+        self.places, self.phases = timetable(self.method)
+        check_curriculum(runs)
         self._trials: dict[Any, list[Trial]] = {}
         self._floors: dict[Trial, float | None] = {}
         trials = self.trials(0, self.places[0].factor, [])
         if soon:
             self._begin(trials[0])
-        for penalty in self.method.penalties:
-            if isinstance(penalty, DataPenalty):
-                for run in runs:
-                    penalty.terms(run.problem)
-                    penalty.check_inside(run.problem)
-        for trial in trials:
-            check_penalties(trial, self.method.penalties)
-            self._check_windows(trial)
-            self._check_features(trial, trials[0])
+        check_data(runs)
+        check_trials(trials, self.method)
         templates = [t.init(network_key(r.seed)) for r, t in zip(runs, trials, strict=True)]
         self.theta = np.stack([np.asarray(ravel_pytree(t)[0], np.float64) for t in templates])
         self._template = templates[0]
         self._check_own_parts()
         self._objectives: dict[Any, Objective] = {}
-        self._judges: dict[int, Any] = {}
+        self._errors: dict[int, Callable[[np.ndarray], float]] = {}
         check_memory(self.method.stages, self._objective(0, trials[0]), len(runs))
 
     def _begin(self, trial: Trial) -> None:
@@ -135,15 +105,14 @@ class TrainingPlan:
 
     def _may_end(self, phase: int) -> bool:
         """Whether training may end with a phase because the accuracy is reached."""
-        place, stages = self.places[phase], len(self.method.stages)
-        whole = place.share == place.factor == 1.0 and self.method.windows == 1
-        return self.method.early and whole and (phase + 1) % stages == 0
+        place = self.places[phase]
+        return self.method.early and place.whole and place.ends and self.method.windows == 1
 
     def score(self, phase: int, theta: np.ndarray, finished: Sequence[np.ndarray]) -> np.ndarray | None:
         """Each run's loss on points apart, where several lessons cover the whole; see `training.Plan`."""
-        place, stages = self.places[phase], len(self.method.stages)
+        place = self.places[phase]
         several = self.method.horizons.count(1.0) > 1
-        if not (several and place.share == place.factor == 1.0 and (phase + 1) % stages == 0):
+        if not (several and place.whole and place.ends):
             return None
         trials = self.trials(place.window, place.factor, finished)
         objective = self._objective(place.window, trials[0])
@@ -158,34 +127,10 @@ class TrainingPlan:
         """The relative L2 error of a run on a part of its reference's grid, the reference's own included."""
         if isinstance(reference, str):
             return math.inf
-        if number not in self._judges:
-            self._judges[number] = self._judge(self.runs[number].problem, reference, number)
-        return self._judges[number](jnp.asarray(theta)) + reference.error_estimate
-
-    def _judge(self, problem: Problem, reference: Reference, number: int) -> Any:
-        most = {1: 256, 2: 33, 3: 17}[len(problem.space)]
-        picks = [
-            np.unique(np.linspace(0, len(grid) - 1, count).round().astype(int))
-            for grid, count in zip(
-                (reference.times, *reference.coordinates), (21, *[most] * len(problem.space)), strict=True
-            )
-        ]
-        grids = [g[p] for g, p in zip((reference.times, *reference.coordinates), picks, strict=True)]
-        points = jnp.asarray(np.stack([m.ravel() for m in np.meshgrid(*grids, indexing="ij")], axis=1))
-        exact = {name: v[np.ix_(*picks)] for name, v in reference.values.items()}
-        trusted = np.stack([v.ravel() for v in problem.real_parts(exact).values()], axis=1)
-        zero = (0,) * len(problem.axes)
-        trial = self._trial(number, 0, 1.0, [])
-        fixed = jax.jit(lambda c: trial.fix(c, (zero,)))(points)
-        unravel = ravel_pytree(self._template)[1]
-        predict = jax.jit(lambda theta: trial.jet(unravel(theta), fixed, (zero,))[zero])
-        sizes = np.linalg.norm(trusted, axis=0)
-        sizes = np.where(sizes > 0, sizes, 1.0)
-
-        def error(theta: Any) -> float:
-            return float(np.max(np.linalg.norm(np.asarray(predict(theta)) - trusted, axis=0) / sizes))
-
-        return error
+        if number not in self._errors:
+            trial = self._trial(number, 0, 1.0, [])
+            self._errors[number] = grid_error(trial, reference, ravel_pytree(self._template)[1])
+        return self._errors[number](theta)
 
     def prepare(
         self,
@@ -277,43 +222,10 @@ class TrainingPlan:
         """The relative error that the residual of a run before the time `until` can make."""
         trial = self.trial(run)
         until = min(until, float(trial.problem.horizon))
-        drawn = self._interior(self.runs[run], _Place(0, 1.0, 1.0, 0), self.method.points, "early")
+        drawn = self._interior(self.runs[run], Place(), self.method.points, "early")
         points, shares = early_points(drawn, trial.problem, until)
         squares = self._squares(self._objective(0, trial), trial, theta[0], points)
         return early_error(squares, shares, until - trial.problem.start, size)
-
-    def _phases(self) -> tuple[list[_Place], list[Phase]]:
-        method = self.method
-        factors = method.curriculum.factors if method.curriculum else (1.0,)
-        places, phases = [], []
-        for window in range(method.windows):
-            lessons = list(itertools.product(factors, method.horizons))
-            for lesson, (factor, share) in enumerate(lessons):
-                for number, stage in enumerate(method.stages):
-                    last = lesson == len(lessons) - 1 and number == len(method.stages) - 1
-                    places.append(_Place(window, factor, share, lesson))
-                    phases.append(
-                        Phase(
-                            stage,
-                            self._label(window, factor, share, stage.label),
-                            every=method.resampling.every if method.resampling else 0,
-                            new_points=number == 0 and (window, lesson) != (0, 0),
-                            # A first-order stage starts anew, with its schedule and its weights.
-                            continues=len(method.stages) == 1 and lesson > 0 and not stage.tolerant,
-                            closes=last,
-                        )
-                    )
-        return places, phases
-
-    def _label(self, window: int, factor: float, share: float, label: str) -> str:
-        method, parts = self.method, []
-        if method.windows > 1:
-            parts.append(f"window {window + 1}/{method.windows}")
-        if method.curriculum:
-            parts.append(f"{method.curriculum.parameter} × {factor:g}")
-        if len(method.horizons) > 1:
-            parts.append(f"to {share:.0%} of T")
-        return ", ".join([label, *parts])
 
     def _trial(
         self, number: int, window: int, factor: float, finished: Sequence[np.ndarray], *, only: bool = False
@@ -352,7 +264,7 @@ class TrainingPlan:
     def _by_residual(self) -> bool:
         return self.method.resampling is not None and self.method.resampling.by == "residual"
 
-    def _drawn(self, place: _Place, part: int) -> list[np.ndarray]:
+    def _drawn(self, place: Place, part: int) -> list[np.ndarray]:
         """Points that seed and phase alone decide."""
         fresh = part if self.method.resampling else 0
         number = (place.window, place.lesson, fresh)
@@ -360,7 +272,7 @@ class TrainingPlan:
         return [self._interior(run, place, self.method.points, purpose) for run in self.runs]
 
     def _by_residual_at(
-        self, theta: np.ndarray, trials: list[Trial], objective: Objective, place: _Place, part: int
+        self, theta: np.ndarray, trials: list[Trial], objective: Objective, place: Place, part: int
     ) -> np.ndarray:
         """Points drawn by the size of the residual at the present parameters."""
         assert self.method.resampling is not None
@@ -375,7 +287,7 @@ class TrainingPlan:
             )
         return np.stack(chosen)
 
-    def _interior(self, run: Run, place: _Place, count: int, purpose: str) -> np.ndarray:
+    def _interior(self, run: Run, place: Place, count: int, purpose: str) -> np.ndarray:
         length = run.problem.duration / self.method.windows
         points = sampling.interior(
             run.problem,
@@ -399,21 +311,6 @@ class TrainingPlan:
             found.append(np.asarray(objective.residual_squares(jnp.asarray(theta), block, parameters)))
         return np.concatenate(found)
 
-    def _check_curriculum(self) -> None:
-        curriculum = self.method.curriculum
-        for run in self.runs if curriculum else ():
-            assert curriculum is not None
-            if curriculum.parameter not in run.problem.parameters:
-                raise unknown_name(
-                    "parameter of the curriculum",
-                    curriculum.parameter,
-                    run.problem.parameters,
-                    of=run.problem.name,
-                )
-            value = run.problem.parameters[curriculum.parameter]
-            for factor in curriculum.factors:
-                run.problem.with_parameters(**{curriculum.parameter: factor * value})
-
     def _check_own_parts(self) -> None:
         """A lift or gate of one's own must suit every time window: better to know before training."""
         count = self.method.windows
@@ -421,27 +318,6 @@ class TrainingPlan:
             own = isinstance(run.method.lift, CustomLift) or isinstance(run.method.gate, CustomGate)
             if own and count > 1:
                 self._trial(number, count - 1, self.places[0].factor, [self.theta] * (count - 1))
-
-    def _check_features(self, trial: Trial, first: Trial) -> None:
-        """A network that is differentiated as a whole sees the features of the first run."""
-        points = jnp.asarray([[trial.problem.horizon, *trial.problem.domain.lower]])
-        if trial is first or isinstance(self.method.network, JetNetwork):
-            return
-        if not np.array_equal(trial.embed(points), first.embed(points)):
-            raise MethodError(
-                f"With a {type(self.method.network).__name__}, runs that train together must have the same "
-                "embedding, but theirs depends on parameters in which they differ. Solve them one after the "
-                "other."
-            )
-
-    def _check_windows(self, trial: Trial) -> None:
-        soft = [axis for kind, axis in trial.left_open if kind == "periodic"]
-        if self.method.windows > 1 and soft and not isinstance(self.method.lift, NoLift):
-            raise MethodError(
-                "A time window starts exactly from the end of the one before, which a penalty does not make "
-                f"periodic along {trial.problem.space[soft[0] or 0]}. Use embedding=Fourier(modes), or "
-                "lift=NoLift() and gate=NoGate(), or windows=1."
-            )
 
 
 def network_key(seed: int) -> Any:
