@@ -11,7 +11,7 @@ import hcpinn as hc
 from declarations import declare
 from hcpinn import sampling
 from hcpinn.objective import RESIDUAL, Objective, chunk_size, residual, stack
-from hcpinn.objective.objective import _in_chunks
+from hcpinn.objective.chunks import in_chunks
 from hcpinn.trial import Trial
 
 
@@ -113,7 +113,7 @@ def test_chunks_and_padding_change_neither_loss_nor_gradient(count, chunk):
     objective, _ = make(ALLEN_CAHN, chunk=chunk)
     data = objective.data(where)
     share = data.blocks[RESIDUAL].share
-    chunks = _in_chunks(share, chunk)
+    chunks = in_chunks(share, chunk)
     assert chunks.shape[1] <= chunk
     assert share.size <= chunks.size < share.size + chunks.shape[0]
     np.testing.assert_allclose(share, 1.0 / count, rtol=1e-14)

@@ -1,18 +1,10 @@
 """What training makes small."""
 
 from .batches import Batches, take_batch
+from .chunks import chunk_size, jacobian_chunk
+from .data import Data, stack
 from .devices import Devices, find_devices
-from .objective import (
-    RESIDUAL,
-    Data,
-    Linearized,
-    Measured,
-    Objective,
-    Rows,
-    chunk_size,
-    jacobian_chunk,
-    stack,
-)
+from .objective import RESIDUAL, Linearized, Measured, Objective, Rows
 from .penalties import (
     BoundaryPenalty,
     DataPenalty,

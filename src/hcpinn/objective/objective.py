@@ -11,40 +11,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, UInt32
+from jaxtyping import Array, Float
 
 from .. import sampling
-from ..jets import Jet, closure
-from ..trial import Fixed, JetNetwork, Trial
+from ..jets import closure
+from ..trial import JetNetwork, Trial
+from .chunks import in_chunks, jacobian_chunk, join_chunks, without_filling
+from .data import Data
 from .devices import Devices
 from .residual import residual
-from .term import Block, Term, repeat_last, residual_block
-
-_CACHE_BYTES = {"cpu": 2 << 20, "gpu": 1 << 30}
-"""Size of one layer's jet that keeps a chunk of points fast: in cache, or simply in memory."""
-
-_JACOBIAN_BYTES = 1 << 28
-"""Size of the part of a Jacobian that is held at once."""
+from .term import Block, Term, residual_block
 
 RESIDUAL = "residual"
 """The name of the equation's own term."""
-
-
-class Data(eqx.Module):
-    """What the loss of one run is computed from."""
-
-    blocks: dict[str, Block]
-    """What each term is computed from."""
-    parameters: dict[str, Array]
-    """The problem's named parameters."""
-    span: Float[Array, "*runs two"]
-    """When the problem starts, and how long it lasts."""
-    key: UInt32[Array, "*runs words"]
-    """From which the order of mini-batches is drawn."""
-
-    def when(self, term: str) -> Float[Array, "*runs points"]:
-        """The times of a term's points, from 0 at the start to 1 at the horizon."""
-        return (self.blocks[term].fixed[0].coordinates[..., 0] - self.span[..., 0]) / self.span[..., 1]
 
 
 class Measured(eqx.Module):
@@ -217,8 +196,8 @@ class Objective:
         """What a function gives at each point of a block, a chunk of points at a time."""
 
         def own(theta: Array, parameters: dict[str, Array], block: Block, _: None) -> tuple[None, Any]:
-            parts = jax.lax.map(lambda part: function(theta, parameters, part), _in_chunks(block, chunk))
-            return None, jax.tree.map(lambda a: _join(a, block.share.size), parts)
+            parts = jax.lax.map(lambda part: function(theta, parameters, part), in_chunks(block, chunk))
+            return None, jax.tree.map(lambda a: join_chunks(a, block.share.size), parts)
 
         return self.devices.share_out(own, (theta, parameters), block)[1]
 
@@ -237,8 +216,8 @@ class Objective:
             return jnp.sum(flat**2), tall.T @ flat, tall.T @ tall
 
         def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, None]:
-            blocks, scales = _in_chunks((block, scale), self.jacobian_chunk(theta.dtype.itemsize))
-            scales = _without_filling(scales, block.share.size)
+            blocks, scales = in_chunks((block, scale), self.jacobian_chunk(theta.dtype.itemsize))
+            scales = without_filling(scales, block.share.size)
             first = jax.tree.map(lambda a: a[0], (blocks, scales))
             if len(scales) == 1:
                 return one(theta, parameters, *first), None
@@ -298,9 +277,9 @@ class Objective:
                 return (sums[0] + value, sums[1] + gradient), squares
 
             zero = (jnp.zeros((), theta.dtype), jnp.zeros_like(theta))
-            blocks, scales = _in_chunks((block, scale), most)
-            sums, squares = jax.lax.scan(add, zero, (blocks, _without_filling(scales, count)))
-            return sums, _join(squares, count)
+            blocks, scales = in_chunks((block, scale), most)
+            sums, squares = jax.lax.scan(add, zero, (blocks, without_filling(scales, count)))
+            return sums, join_chunks(squares, count)
 
         (value, gradient), squares = self.devices.share_out(own, (theta, parameters), block, scale)
         return value, gradient, squares
@@ -308,73 +287,3 @@ class Objective:
 
 def _residual(trial: Trial, network: Any, block: Block, parameters: Mapping[str, Any]) -> Array:
     return residual(trial, network, block.fixed[0], parameters)
-
-
-def _in_chunks(tree: Any, chunk: int) -> Any:
-    """Arrays over points as (chunks, points in a chunk, …); the last chunk repeats its last point."""
-    count = jax.tree.leaves(tree)[0].shape[0]
-    chunks = -(-count // chunk)
-    size = -(-count // chunks)
-    filled = repeat_last(tree, chunks * size)
-    return jax.tree.map(lambda a: a.reshape(chunks, size, *a.shape[1:]), filled)
-
-
-def _join(values: Array, count: int) -> Array:
-    """The values at points from those in chunks, without the points that only fill up the last chunk."""
-    return values.reshape(-1, *values.shape[2:])[:count]
-
-
-def _without_filling(scales: Float[Array, "chunks points"], count: int) -> Float[Array, "chunks points"]:
-    """The scales of points in chunks: those that only fill up the last chunk count for nothing."""
-    return jnp.where(jnp.arange(scales.size).reshape(scales.shape) < count, scales, 0.0)
-
-
-def jacobian_chunk(size: int, outputs: int, itemsize: int) -> int:
-    """How many points' rows of a Jacobian with `size` columns are held at once."""
-    return int(np.clip(_JACOBIAN_BYTES // (size * itemsize * outputs), 64, 4096))
-
-
-def chunk_size(*, width: int, indices: int, itemsize: int, runs: int, platform: str) -> int:
-    """How many points to take through the network at once."""
-    budget = _CACHE_BYTES.get(platform, _CACHE_BYTES["gpu"])
-    points = budget // (width * indices * itemsize * runs)
-    return int(np.clip(2 ** int(np.log2(max(points, 1))), 256, 1 << 20))
-
-
-def stack(runs: Sequence[Data]) -> tuple[Data, Any]:
-    """Several runs' data as one tree, with the axes to map over: None for what all runs share."""
-    if len(runs) == 1:
-        return runs[0], None
-    trees = _with_same_indices(runs)
-
-    def same(*leaves: Any) -> bool:
-        first = np.asarray(leaves[0])
-        return all(np.array_equal(first, np.asarray(leaf)) for leaf in leaves[1:])
-
-    shared = jax.tree.map(same, *trees)
-    stacked = jax.tree.map(lambda s, *leaves: leaves[0] if s else jnp.stack(leaves), shared, *trees)
-    return stacked, jax.tree.map(lambda s: None if s else 0, shared)
-
-
-def _with_same_indices(runs: Sequence[Data]) -> list[Data]:
-    """The data with zeros for derivatives of lift or gate that vanish in some runs but not in others."""
-
-    def fill(jets: Sequence[Jet]) -> list[Jet]:
-        like = {index: value for jet in jets for index, value in jet.items()}
-        return [{i: jet[i] if i in jet else jnp.zeros_like(v) for i, v in like.items()} for jet in jets]
-
-    def alike(fixed: Sequence[Fixed]) -> list[Fixed]:
-        lifts, gates = fill([f.lift for f in fixed]), fill([f.gate for f in fixed])
-        return [
-            Fixed(f.coordinates, lift, gate, f.features)
-            for f, lift, gate in zip(fixed, lifts, gates, strict=True)
-        ]
-
-    filled: list[dict[str, Block]] = [{} for _ in runs]
-    for name in runs[0].blocks:
-        blocks = [run.blocks[name] for run in runs]
-        places = [alike([b.fixed[i] for b in blocks]) for i in range(len(blocks[0].fixed))]
-        for number, block in enumerate(blocks):
-            own = tuple(place[number] for place in places)
-            filled[number][name] = Block(own, block.target, block.share)
-    return [Data(blocks, run.parameters, run.span, run.key) for blocks, run in zip(filled, runs, strict=True)]

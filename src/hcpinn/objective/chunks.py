@@ -1,0 +1,49 @@
+"""Points a chunk at a time, so that memory stays bounded and what is at work stays near."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .term import repeat_last
+
+_CACHE_BYTES = {"cpu": 2 << 20, "gpu": 1 << 30}
+"""Size of one layer's jet that keeps a chunk of points fast: in cache, or simply in memory."""
+
+_JACOBIAN_BYTES = 1 << 28
+"""Size of the part of a Jacobian that is held at once."""
+
+
+def in_chunks(tree: Any, chunk: int) -> Any:
+    """Arrays over points as (chunks, points in a chunk, …); the last chunk repeats its last point."""
+    count = jax.tree.leaves(tree)[0].shape[0]
+    chunks = -(-count // chunk)
+    size = -(-count // chunks)
+    filled = repeat_last(tree, chunks * size)
+    return jax.tree.map(lambda a: a.reshape(chunks, size, *a.shape[1:]), filled)
+
+
+def join_chunks(values: Array, count: int) -> Array:
+    """The values at points from those in chunks, without the points that only fill up the last chunk."""
+    return values.reshape(-1, *values.shape[2:])[:count]
+
+
+def without_filling(scales: Float[Array, "chunks points"], count: int) -> Float[Array, "chunks points"]:
+    """The scales of points in chunks: those that only fill up the last chunk count for nothing."""
+    return jnp.where(jnp.arange(scales.size).reshape(scales.shape) < count, scales, 0.0)
+
+
+def jacobian_chunk(size: int, outputs: int, itemsize: int) -> int:
+    """How many points' rows of a Jacobian with `size` columns are held at once."""
+    return int(np.clip(_JACOBIAN_BYTES // (size * itemsize * outputs), 64, 4096))
+
+
+def chunk_size(*, width: int, indices: int, itemsize: int, runs: int, platform: str) -> int:
+    """How many points to take through the network at once."""
+    budget = _CACHE_BYTES.get(platform, _CACHE_BYTES["gpu"])
+    points = budget // (width * indices * itemsize * runs)
+    return int(np.clip(2 ** int(np.log2(max(points, 1))), 256, 1 << 20))

@@ -1,0 +1,72 @@
+"""What the loss is computed from, for one run and for several that train together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, UInt32
+
+from ..jets import Jet
+from ..trial import Fixed
+from .term import Block
+
+
+class Data(eqx.Module):
+    """What the loss of one run is computed from."""
+
+    blocks: dict[str, Block]
+    """What each term is computed from."""
+    parameters: dict[str, Array]
+    """The problem's named parameters."""
+    span: Float[Array, "*runs two"]
+    """When the problem starts, and how long it lasts."""
+    key: UInt32[Array, "*runs words"]
+    """From which the order of mini-batches is drawn."""
+
+    def when(self, term: str) -> Float[Array, "*runs points"]:
+        """The times of a term's points, from 0 at the start to 1 at the horizon."""
+        return (self.blocks[term].fixed[0].coordinates[..., 0] - self.span[..., 0]) / self.span[..., 1]
+
+
+def stack(runs: Sequence[Data]) -> tuple[Data, Any]:
+    """Several runs' data as one tree, with the axes to map over: None for what all runs share."""
+    if len(runs) == 1:
+        return runs[0], None
+    trees = _with_same_indices(runs)
+
+    def same(*leaves: Any) -> bool:
+        first = np.asarray(leaves[0])
+        return all(np.array_equal(first, np.asarray(leaf)) for leaf in leaves[1:])
+
+    shared = jax.tree.map(same, *trees)
+    stacked = jax.tree.map(lambda s, *leaves: leaves[0] if s else jnp.stack(leaves), shared, *trees)
+    return stacked, jax.tree.map(lambda s: None if s else 0, shared)
+
+
+def _with_same_indices(runs: Sequence[Data]) -> list[Data]:
+    """The data with zeros for derivatives of lift or gate that vanish in some runs but not in others."""
+
+    def fill(jets: Sequence[Jet]) -> list[Jet]:
+        like = {index: value for jet in jets for index, value in jet.items()}
+        return [{i: jet[i] if i in jet else jnp.zeros_like(v) for i, v in like.items()} for jet in jets]
+
+    def alike(fixed: Sequence[Fixed]) -> list[Fixed]:
+        lifts, gates = fill([f.lift for f in fixed]), fill([f.gate for f in fixed])
+        return [
+            Fixed(f.coordinates, lift, gate, f.features)
+            for f, lift, gate in zip(fixed, lifts, gates, strict=True)
+        ]
+
+    filled: list[dict[str, Block]] = [{} for _ in runs]
+    for name in runs[0].blocks:
+        blocks = [run.blocks[name] for run in runs]
+        places = [alike([b.fixed[i] for b in blocks]) for i in range(len(blocks[0].fixed))]
+        for number, block in enumerate(blocks):
+            own = tuple(place[number] for place in places)
+            filled[number][name] = Block(own, block.target, block.share)
+    return [Data(blocks, run.parameters, run.span, run.key) for blocks, run in zip(filled, runs, strict=True)]
