@@ -109,6 +109,7 @@ def check(network, indices, features, outputs, points, precision):
         (MLP(64, 3), SECOND, 3, 1, 9, "float32"),
         (MLP(48, 2, "sin"), ((0, 3), (1, 0)), 4, 1, 16, "float32"),
         (MLP(16, 3), VALUE, 3, 1, 5, "float32"),
+        (MLP(16, 2), SECOND, 162, 1, 19, "float32"),
         (MLP(32, 3), SECOND, 22, 1, 32, "float64"),
         (MLP(16, 2, "sin"), FOURTH, 5, 2, 21, "float64"),
         (MLP(64, 3), SECOND, 3, 1, 9, "float64"),
@@ -266,6 +267,9 @@ def test_shared_memory_fits():
     mixed = replace(STUDY, mixed=True)
     assert cuda.resident(mixed)
     assert max(cuda.shared_bytes(mixed)) <= 227 << 10
+    many = replace(STUDY, features=162)
+    assert cuda.resident(many)
+    assert max(cuda.shared_bytes(many)) <= 113 << 10
     wide = replace(STUDY, width=64)
     assert not cuda.resident(wide)
     assert max(cuda.shared_bytes(wide)) <= 113 << 10

@@ -42,7 +42,8 @@ _CAPABILITY = {"float32": 80, "float64": 90}
 _WIDE_CAPABILITY = 90
 """The first devices with enough shared memory for a wide network."""
 
-_MOST_FEATURES = 128
+_MOST_FEATURES = 256
+"""Of a network up to `NARROW`; of a wide one no more than it has neurons."""
 
 _LAUNCHER = "triton_kernel_call_ffi"
 """JAX's launcher of ready-made GPU kernels."""
@@ -62,14 +63,18 @@ def capability() -> int:
 
 def suits(plan: Plan) -> bool:
     """Whether the kernels can do it."""
-    if plan.features > _MOST_FEATURES:
-        return False
     if wide(plan):
-        fits = plan.width == WIDE and plan.streams <= _MOST_STREAMS and plan.precision == "float32"
-        return fits and capability() >= _WIDE_CAPABILITY and max(shared_bytes(plan)) <= _SHARED_BYTES
+        return (
+            plan.precision == "float32"
+            and capability() >= _WIDE_CAPABILITY
+            and plan.width == WIDE >= plan.features
+            and plan.streams <= _MOST_STREAMS
+            and max(shared_bytes(plan)) <= _SHARED_BYTES
+        )
     return (
         plan.precision in _CAPABILITY
         and capability() >= _CAPABILITY[plan.precision]
+        and plan.features <= _MOST_FEATURES
         and plan.width * plan.streams <= _MOST_NUMBERS[plan.precision]
         and max(shared_bytes(plan)) <= _MOST_SHARED
     )
