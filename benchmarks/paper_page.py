@@ -31,7 +31,7 @@ from hcpinn.study.provenance import listed, origin
 from hcpinn.study.record import Record
 from hcpinn.study.rows import Row
 from hcpinn.study.store import Store
-from hcpinn.study.tables import Table, read_tables
+from hcpinn.study.tables import Table, own_rows, read_tables
 from hcpinn.study.theory import read_theory
 from pages import write_sections
 
@@ -84,7 +84,8 @@ def draw(store: Store, tables: Sequence[Table]) -> None:
     """The overview and the scatter of all rows, as files for the pages."""
     rows = _rows(tables)
     gallery = Gallery(store)
-    best = [(e.title, gallery.best(rows, n)) for n, e in ENTRIES.items() if len(e.problem.space) == 1]
+    problems = [(name, e.title) for name, e in ENTRIES.items() if len(e.problem.space) == 1]
+    best = [(title, gallery.best(own_rows(tables), name)) for name, title in problems]
     overview = overview_figure([(title, solution) for title, solution in best if solution is not None])
     overview.savefig(IMAGES / "paper-overview.png", dpi=110)
     both = [row for row in rows if row.published_error is not None and row.found("rel_l2") is not None]

@@ -26,7 +26,7 @@ from .picture import to_svg
 from .record import Record
 from .rows import MEASURES, Row, measured
 from .store import Store
-from .tables import Table
+from .tables import Table, own_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,7 +73,7 @@ class Gallery:
                 )
             )
         best = [
-            (entry.title, self.best(rows, name))
+            (entry.title, self.best(own_rows(tables), name))
             for name, entry in ENTRIES.items()
             if len(entry.problem.space) == 1
         ]

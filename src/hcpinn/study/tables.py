@@ -91,6 +91,12 @@ def read_tables(records: Sequence[Record]) -> list[Table]:
     return [*found, pool.experts(), *[table for table in besides if _tried(table)], *pool.others()]
 
 
+def own_rows(tables: Iterable[Table]) -> list[Row]:
+    """Rows of the study's own schemes: no rivals, no `expert`, no experiments."""
+    others = ("comparison", "expert", "others", *_BESIDES)
+    return [row for table in tables if table.name not in others for row in table.rows]
+
+
 def _tried(table: Table) -> bool:
     """Whether anything was run that is not the study's own."""
     return any(row.records and not is_row(row.method) for row in table.rows)
