@@ -100,9 +100,10 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
     exact = [row for row in reversed(once.values()) if exact_start(row.done[0]) and not row.deviations]
     ratios = [(row, _ratio(row)) for row in exact]
     lower, near = (sum(ratio <= limit for _, ratio in ratios) for limit in (1, 3))
-    own = [record for record in records if record.key in find_study("paper").wanted]
+    study = find_study("paper")
+    wanted, whole = study.wanted, forecast(study)
+    own = [record for record in records if record.key in wanted]
     failed = sum(record.status == "failed" for record in own)
-    whole = forecast(find_study("paper"))
     lines = [
         f"- **Run so far:** {len(own)} of {whole.runs} trainings"
         + (f", {failed} of which failed" if failed else "")

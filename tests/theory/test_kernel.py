@@ -8,7 +8,7 @@ import pytest
 
 import hcpinn as hc
 from equations import LINEAR, NONLINEAR, method, pair
-from hcpinn.objective import objective as home
+from hcpinn.objective import chunks as home
 from hcpinn.theory import System, gram_spectrum, kernel, spectrum, trace_shares
 from hcpinn.theory.kernel import Spectrum, norm
 
