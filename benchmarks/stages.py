@@ -3,8 +3,8 @@
     python benchmarks/stages.py run --out benchmarks/results/stages-cpu.json
     python benchmarks/stages.py table benchmarks/results/stages-cpu.json
 
-Each row is a method of the study at its full 16,384 points, from the initial parameters: time per step for
-one run, and per run and step for several seeds that train together. Beside it stands how far the gradient
+Each row is a method of the study at its full number of points, from the initial parameters: time per step for
+one run, and, for the study's own rows, per run and step for several seeds that train together. Beside it stands how far the gradient
 is from the one that is computed without fused kernels, relative, in the stage's own precision.
 """
 
@@ -38,6 +38,13 @@ ROWS = [
 ]
 """Problem, method and number of the stage."""
 
+ALONE = [
+    ("allen-cahn-1", "rba-50k", 0),
+    ("allen-cahn-1", "rba", 0),
+    ("allen-cahn-1", "causal", 0),
+]
+"""Rivals with other networks, timed one run at a time."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(
@@ -64,9 +71,10 @@ def measure(options: argparse.Namespace) -> None:
     record = origin("python benchmarks/stages.py", sys.argv[1:])
     rows = record["rows"] = []
     together = options.together or ([4] if jax.default_backend() == "cpu" else [12, 64])
-    for problem, method, stage in ROWS:
-        for count in (1, *together):
-            rows.append(one(problem, method, stage, count, options))
+    for problem, method, stage in (*ROWS, *ALONE):
+        alone = (problem, method, stage) in ALONE
+        for count in (1,) if alone else (1, *together):
+            rows.append({**one(problem, method, stage, count, options), "alone": alone})
             print(describe(rows[-1]), flush=True)
             write_bytes(options.out, (json.dumps(record, indent=1) + "\n").encode())
 
@@ -124,11 +132,13 @@ def markdown(record: dict[str, Any]) -> list[str]:
     for row in record["rows"]:
         stages.setdefault((row["problem"], row["method"], row["stage"]), {})[row["runs"]] = row
     for (problem, method, stage), own in stages.items():
-        if set(own) != set(counts):  # broken off here
+        alone = own[1].get("alone", False)
+        if set(own) != set(counts) and not alone:  # broken off here
             continue
-        each = [1e3 * own[count]["time"] / count for count in counts]
+        each = [1e3 * own[count]["time"] / count for count in counts if count in own]
         found = [problem, f"`{method}`", f"{stage}, {own[1]['precision']}", *(f"{t:.3g}" for t in each)]
-        found += [f"{each[0] / min(each):.2g}×", f"{own[1]['gradient_apart']:.1e}"]
+        found += [""] * len(counts) if alone else [f"{each[0] / min(each):.2g}×"]
+        found.append(f"{own[1]['gradient_apart']:.1e}")
         lines.append("| " + " | ".join(found) + " |")
     return lines
 
