@@ -3,9 +3,9 @@
     python benchmarks/stages.py run --out benchmarks/results/stages-cpu.json
     python benchmarks/stages.py table benchmarks/results/stages-cpu.json
 
-Each row is a method at its full number of points, from the initial parameters: time per step for one run, and,
-for the study's own methods, per run and step for several seeds that train together. Beside it stands how far
-the gradient is from the one that is computed without fused kernels, relative, in the stage's own precision.
+Each row is a method at its full number of points, from the initial parameters: time per step for one run,
+and, for the study's own methods, per run and step for several seeds that train together. Beside it stands how
+far the gradient is from the one without fused kernels, relative, in the stage's own precision.
 """
 
 from __future__ import annotations
