@@ -113,11 +113,11 @@ def check(network, indices, features, outputs, points, precision):
         (MLP(32, 3), SECOND, 22, 1, 32, "float64"),
         (MLP(16, 2, "sin"), FOURTH, 5, 2, 21, "float64"),
         (MLP(64, 3), SECOND, 3, 1, 9, "float64"),
-        (MLP(128, 3), SECOND, 22, 1, 40, "float32"),
+        (MLP(128, 2), SECOND, 22, 1, 40, "float32"),
         (MLP(70, 2, "sin"), FOURTH, 5, 2, 21, "float32"),
         (MLP(128, 2), VALUE, 3, 1, 5, "float32"),
         (ModifiedMLP(128, 2), SECOND, 22, 1, 9, "float32"),
-        (ModifiedMLP(128, 3), PLANE, 40, 1, 20, "float32"),
+        (ModifiedMLP(128, 2), PLANE, 40, 1, 20, "float32"),
         (ModifiedMLP(32, 3), SECOND, 22, 1, 32, "float32"),
         (ModifiedMLP(16, 2, "sin"), FOURTH, 5, 2, 21, "float64"),
         (ModifiedMLP(64, 6), SECOND, 3, 1, 9, "float32"),  # weights of one layer at a time
