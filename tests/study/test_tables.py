@@ -9,8 +9,9 @@ import pytest
 from hcpinn.catalog import find_method, find_problem, published_rows
 from hcpinn.study.columns import number, ratio
 from hcpinn.study.formats import latex
+from hcpinn.study.paper import explanations
 from hcpinn.study.rows import Spread
-from hcpinn.study.tables import read_tables
+from hcpinn.study.tables import own_rows, read_tables
 from hcpinn.trial import Fourier
 from recorded import record
 
@@ -34,6 +35,21 @@ def test_every_published_row_is_there_run_or_not():
         ]  # fmt: skip
         assert [r.published for r in rows] == [published.figures]
     assert not any(t.run for t in tables.values())
+
+
+def test_experiments_have_a_table_once_one_was_made_with_the_rows_they_are_about():
+    own = record("allen-cahn-1", "pbc+ic1", 1e-3)
+    assert "explanation kink" not in [t.name for t in read_tables([own])]
+    tried = next(run.method for run in explanations().runs if run.method.name == "pbc+ic1, C = 10")
+    found = table([own, record("allen-cahn-1", tried, 5e-4)], "explanation kink")
+    assert {r.method for r in found.rows if r.done} == {"pbc+ic1", "pbc+ic1, C = 10"}
+    assert "m" not in [column.title for column in found.columns]
+
+
+def test_the_studys_own_rows_are_neither_rivals_nor_experiments():
+    methods = ["pbc+ic1", "causal-50k", "expert", explanations().runs[-1].method]
+    records = [record("allen-cahn-2", method, 1e-3) for method in methods]
+    assert {r.method for r in own_rows(read_tables(records)) if r.done} == {"pbc+ic1"}
 
 
 def test_figures_are_means_over_seeds_and_ratios_compare_with_the_published_figure():

@@ -3,9 +3,9 @@
 Layer by layer, XLA writes every layer's jet to memory and reads it again, several times each way. Here
 a few points with all their derivatives go through all layers at once: on a GPU in the registers of a
 warp (`narrow.cu`) or in the shared memory of a block of threads (`wide.cu`), on a CPU in a core's cache
-(`host.cpp`). What the activations were computed from is
-kept for the way back. The backward kernel works through that once and leaves the gradient of each part of
-the points; they are added up in a fixed order, so that the same input always gives the same bits.
+(`host.cpp`). What the activations were computed from is kept for the way back. The backward kernel works
+through that once and leaves the gradient of each part of the points; they are added up in a fixed order, so
+that the same input always gives the same bits.
 
 The kernels are compiled for the shape at hand: on a GPU by NVIDIA's run-time compiler, which comes with
 JAX, on a CPU by the system's C++ compiler if there is one. XLA launches them like any other operation.
@@ -37,7 +37,6 @@ WIDEST = cuda.WIDE
 """Neurons in a layer that the kernels are made for."""
 
 _BACKENDS = ("cpu", "gpu")
-
 
 Layer = dict[str, Array]
 """Weight and bias."""
