@@ -61,9 +61,9 @@ def emulation(monkeypatch, tmp_path_factory):
 
     def launch_emulated(plan, name, shapes, arrays):
         def run(*arrays):
-            if plan not in libraries:
-                libraries[plan] = emulated(plan, tmp_path_factory.mktemp("kernels"))
-            return tuple(call(libraries[plan], name, [np.asarray(a) for a in arrays], list(shapes)))
+            if (plan, name) not in libraries:
+                libraries[plan, name] = emulated(plan, name, tmp_path_factory.mktemp("kernels"))
+            return tuple(call(libraries[plan, name], [np.asarray(a) for a in arrays], list(shapes)))
 
         results = tuple(jax.ShapeDtypeStruct(shape, plan.precision) for shape in shapes)
         return jax.pure_callback(run, results, *arrays)

@@ -185,7 +185,7 @@ def _ahead(plan: Plan, weights: tuple[Array, ...], features: tuple[Array, ...]) 
 
 def _back(plan: Plan, known: Any, cotangent: Array) -> tuple[Any, Any]:
     (_, hidden, _, last), features, kept = known
-    (parts,) = launch.backward(plan)(features, (hidden, last, kept, cotangent))
+    parts, *_ = launch.backward(plan)(features, (hidden, last, kept, cotangent))
     total = jnp.sum(parts, axis=0)
     found, at = [], 0
     for size, weight in zip(plan.sizes, known[0], strict=True):

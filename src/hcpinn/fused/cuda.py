@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,8 @@ _MOST_NUMBERS = {"float32": 256, "float64": 192}
 _TWO_BLOCKS = {"float32": 192, "float64": 96}
 """And those of two blocks of threads on a multiprocessor."""
 
-_MOST_STREAMS = 8
-"""Of a wide network."""
+_FEW_STREAMS, _MOST_STREAMS = 4, 8
+"""Of a wide network: up to which blocks of threads have room for more, and at most."""
 
 _CAPABILITY = {"float32": 80, "float64": 90}
 """The first devices whose matrix units multiply as the kernels do."""
@@ -44,6 +44,8 @@ _WIDE_CAPABILITY = 90
 
 _MOST_FEATURES = 256
 """Of a network up to `NARROW`; of a wide one no more than it has neurons."""
+
+KERNELS = ("hcpinn_forward", "hcpinn_backward")
 
 _LAUNCHER = "triton_kernel_call_ffi"
 """JAX's launcher of ready-made GPU kernels."""
@@ -91,13 +93,14 @@ def filled(width: int) -> int:
 
 
 def tile(width: int, streams: int) -> int:
-    """Points of a block of threads."""
-    return TILE if width <= NARROW else 32 if streams <= 4 else 16
+    """Points that a block of threads of the backward kernel takes, of which there are whole numbers."""
+    return TILE if width <= NARROW else 32 if streams <= _FEW_STREAMS else 16
 
 
 def prepare(plan: Plan) -> None:
     """Compile, or raise an error that says why not."""
-    _packed(plan, "hcpinn_forward", 1)
+    for name in KERNELS:
+        _assembly(plan, name)
 
 
 def target(plan: Plan, name: str, arrays: int) -> tuple[str, dict[str, Any]]:
@@ -105,27 +108,47 @@ def target(plan: Plan, name: str, arrays: int) -> tuple[str, dict[str, Any]]:
     return _LAUNCHER, {"name": name, "opaque": _packed(plan, name, arrays)}
 
 
-def warps(plan: Plan) -> int:
-    """Of a block of threads."""
-    return WARPS if wide(plan) else plan.tile // 8
+@dataclass(frozen=True)
+class Block:
+    """A block of threads."""
+
+    points: int
+    warps: int
+    abreast: int
+    """How many of them a multiprocessor works on at once."""
 
 
-def blocks(plan: Plan) -> int:
-    """How many blocks of threads a multiprocessor works on at once."""
+def block(plan: Plan, name: str) -> Block:
+    """The blocks of threads of a kernel."""
+    if wide(plan):
+        # Two blocks hide each other's waiting; back there is no room for two. What is kept lies alike.
+        halved = name == "hcpinn_forward" and plan.streams <= _FEW_STREAMS
+        return Block(16, WARPS // 2, 2) if halved else Block(plan.tile, WARPS, 1)
     fits = plan.width * plan.streams <= _TWO_BLOCKS[plan.precision]
-    return 2 if fits and not plan.mixed else 1
+    return Block(plan.tile, plan.tile // 8, 2 if fits and not plan.mixed else 1)
+
+
+def scratch(plan: Plan) -> tuple[tuple[int, ...], ...]:
+    """The shapes of what the backward kernel writes for itself: cotangents of a wide network's encodings.
+
+    Registers have no room for them. A plan with parts of the points is for the CPU, which needs none.
+    """
+    own = plan.mixed and wide(plan) and not plan.parts
+    return ((2, plan.streams, plan.padded, plan.width),) if own else ()
 
 
 def resident(plan: Plan) -> bool:
     """Whether the weights of all layers stay on the chip, or those of one at a time."""
-    return max(_shared_bytes(plan, plan.depth - 1)) <= min(_SHARED_BYTES // blocks(plan), _MOST_SHARED)
+    abreast = block(plan, "hcpinn_backward").abreast
+    return max(_shared_bytes(plan, plan.depth - 1)) <= min(_SHARED_BYTES // abreast, _MOST_SHARED)
 
 
 def shared_bytes(plan: Plan) -> tuple[int, int]:
     """Dynamic shared memory of the forward and of the backward kernel."""
     if wide(plan):
-        rows, weights = plan.streams * plan.tile * (plan.width + 4), plan.width * (plan.width + 4)
-        return 4 * (rows + 2 * (weights + 4 * plan.width)), 4 * (2 * rows + weights)
+        row = plan.width + 4
+        ahead, back = (plan.streams * block(plan, name).points * row for name in KERNELS)
+        return 4 * (ahead + plan.width * (row + 4)), 4 * (2 * back + plan.width * row)
     return _shared_bytes(plan, plan.depth - 1 if resident(plan) else 1)
 
 
@@ -142,21 +165,24 @@ def _bytes(plan: Plan) -> int:
     return 8 if plan.precision == "float64" else 4
 
 
-def source(plan: Plan) -> str:
-    """The CUDA source for a plan."""
+def source(plan: Plan, name: str) -> str:
+    """The CUDA source of a kernel."""
+    threads = block(plan, name)
     names = [f"x{s}" for s in range(plan.streams)]
     constants = {
         **plan.constants(),
         "DOUBLE": int(plan.precision == "float64"),
         "POINTS": plan.points,
         "PADDED": plan.padded,
-        "WARPS": warps(plan),
+        "TILE": threads.points,
+        "WARPS": threads.warps,
+        "BLOCKS": threads.abreast,
         "OWN_FEATURES": int(plan.own_features),
         "FEATURE_PARAMETERS": ", ".join(f"const real* __restrict__ {name}" for name in names),
         "FEATURE_NAMES": ", ".join(names),
     }
     if not wide(plan):
-        constants |= {"BLOCKS": blocks(plan), "RESIDENT": int(resident(plan))}
+        constants["RESIDENT"] = int(resident(plan))
     heads = "\n".join(f"#define {name} {value}" for name, value in constants.items())
     heads += f"\ntypedef {'double' if plan.precision == 'float64' else 'float'} real;"
     functions = arithmetic.functions(
@@ -167,8 +193,8 @@ def source(plan: Plan) -> str:
         kind="__device__ __forceinline__",
         mixed=plan.mixed,
     )
-    files = ("common.cu", "wide.cu" if wide(plan) else "narrow.cu")
-    bodies = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in files]
+    own = ("wide.cu", f"wide_{name.removeprefix('hcpinn_')}.cu") if wide(plan) else ("narrow.cu",)
+    bodies = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("common.cu", *own)]
     return "\n".join([heads, functions, *bodies])
 
 
@@ -177,19 +203,24 @@ def _packed(plan: Plan, name: str, arrays: int) -> bytes:
     """A kernel and how it is launched, as the launcher reads it."""
     from jaxlib import gpu_triton
 
-    shared = shared_bytes(plan)[0 if name == "hcpinn_forward" else 1]
-    kernel = gpu_triton.TritonKernel(name, warps(plan), 1, shared, _assembly(plan), "", capability())
+    threads, shared = block(plan, name), shared_bytes(plan)[KERNELS.index(name)]
+    kernel = gpu_triton.TritonKernel(name, threads.warps, 1, shared, _assembly(plan, name), "", capability())
     # What is kept is read and written sixteen bytes at a time; weights may be parts of a larger array.
-    kept = arrays - 1 if name == "hcpinn_forward" else arrays - 3
+    if name == "hcpinn_forward":
+        aligned = {arrays - 1}
+    else:
+        aligned = {plan.streams + 2, *range(plan.streams + 5, arrays)}
     parameters = [
-        gpu_triton.create_array_parameter(0, 16 if place == kept else _bytes(plan)) for place in range(arrays)
+        gpu_triton.create_array_parameter(0, 16 if place in aligned else _bytes(plan))
+        for place in range(arrays)
     ]
-    call = gpu_triton.TritonKernelCall(kernel, plan.tiles, max(plan.runs, 1), 1, parameters)
+    count = plan.padded // threads.points
+    call = gpu_triton.TritonKernelCall(kernel, count, max(plan.runs, 1), 1, parameters)
     return zlib.compress(call.to_proto(name, b""))
 
 
-def _assembly(plan: Plan) -> str:
-    return _compiled(source(replace(plan, runs=0)))
+def _assembly(plan: Plan, name: str) -> str:
+    return _compiled(source(replace(plan, runs=0), name))
 
 
 @cache

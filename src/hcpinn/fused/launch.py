@@ -38,8 +38,11 @@ def forward(plan: Plan) -> Any:
 
 @cache
 def backward(plan: Plan) -> Any:
-    """`backward(plan)(features, others)`: the gradient of each part of the points, all weights in one row."""
-    return _mapped(plan, "hcpinn_backward", ((plan.gradients, sum(plan.sizes)),))
+    """`backward(plan)(features, others)`: the gradient of each part of the points, all weights in one row.
+
+    Behind it may come what the kernel has written for itself.
+    """
+    return _mapped(plan, "hcpinn_backward", ((plan.gradients, sum(plan.sizes)), *cuda.scratch(plan)))
 
 
 def _mapped(plan: Plan, name: str, shapes: tuple[Shape, ...]) -> Any:
