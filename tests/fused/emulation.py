@@ -35,7 +35,7 @@ def emulated(plan: Plan, kernel: str, folder: Path) -> ctypes.CDLL:
         f"  emulate({blocks}, {max(plan.runs, 1)}, THREADS, [=] {{ {kernel}({', '.join(pointers)}); }});\n}}\n"
     )
     path = folder / "kernels.cpp"
-    path.write_text(re.sub(r"#pragma unroll( 1)?\n", "\n", text))
+    path.write_text(re.sub(r"#pragma unroll( \d+)?\n", "\n", text))
     library = folder / "kernels.so"
     command = [compiler, "-std=c++17", "-O0", "-shared", "-fPIC", str(path), "-o", str(library)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -33,6 +33,9 @@ _MOST_NUMBERS = {"float32": 256, "float64": 192}
 _TWO_BLOCKS = {"float32": 192, "float64": 96}
 """And those of two blocks of threads on a multiprocessor."""
 
+_THREE_BLOCKS = 128
+"""And, in float64, those of three blocks of half as many threads, forward."""
+
 _FEW_STREAMS, _MOST_STREAMS = 4, 8
 """Of a wide network: up to which blocks of threads have room for more, and at most."""
 
@@ -124,8 +127,12 @@ def block(plan: Plan, name: str) -> Block:
         # Two blocks hide each other's waiting; back there is no room for two. What is kept lies alike.
         halved = name == "hcpinn_forward" and plan.streams <= _FEW_STREAMS
         return Block(16, WARPS // 2, 2) if halved else Block(plan.tile, WARPS, 1)
-    fits = plan.width * plan.streams <= _TWO_BLOCKS[plan.precision]
-    return Block(plan.tile, plan.tile // 8, 2 if fits and not plan.mixed else 1)
+    numbers = plan.width * plan.streams
+    if numbers <= _TWO_BLOCKS[plan.precision] and not plan.mixed:
+        return Block(plan.tile, plan.tile // 8, 2)
+    if name == "hcpinn_forward" and numbers <= _THREE_BLOCKS and not plan.mixed:
+        return Block(plan.tile // 2, plan.tile // 16, 3)
+    return Block(plan.tile, plan.tile // 8, 1)
 
 
 def scratch(plan: Plan) -> tuple[tuple[int, ...], ...]:
@@ -193,8 +200,9 @@ def source(plan: Plan, name: str) -> str:
         kind="__device__ __forceinline__",
         mixed=plan.mixed,
     )
-    own = ("wide.cu", f"wide_{name.removeprefix('hcpinn_')}.cu") if wide(plan) else ("narrow.cu",)
-    bodies = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("common.cu", *own)]
+    kind, way = "wide" if wide(plan) else "narrow", name.removeprefix("hcpinn_")
+    files = ("common.cu", f"{kind}.cu", f"{kind}_{way}.cu")
+    bodies = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in files]
     return "\n".join([heads, functions, *bodies])
 
 

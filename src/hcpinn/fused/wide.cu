@@ -36,13 +36,14 @@ __device__ __forceinline__ void clear(Part& z) {
       for (int c = 0; c < 4; ++c) z[s][j][c] = 0;
 }
 
-// A copy into shared memory that goes on beside what comes next, until arrived().
+// A copy of some numbers into shared memory that goes on beside what comes next, until arrived().
+template <int COUNT>
 __device__ __forceinline__ void copy(real* to, const real* from) {
 #ifdef EMULATED
-  *to = *from;
+  for (int i = 0; i < COUNT; ++i) to[i] = from[i];
 #else
   const unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(4 * COUNT) : "memory");
 #endif
 }
 __device__ __forceinline__ void arrived() {
@@ -51,13 +52,17 @@ __device__ __forceinline__ void arrived() {
 #endif
 }
 
-// Weights, with rows of zeros up to `filled`.
+template <int COUNT>
+__device__ __forceinline__ void fetch_rows(real* to, int stride, const real* from, int rows) {
+  for (int i = COUNT * threadIdx.x; i < rows * W; i += COUNT * THREADS)
+    copy<COUNT>(to + (i / W) * stride + i % W, from + i);
+}
+
+// Weights, with rows of zeros up to `filled`. They may be a part of a larger array, and begin anywhere.
 __device__ __forceinline__ void fetch_weights(real* to, int stride, const real* from, int rows, int filled) {
-  for (int i = threadIdx.x; i < filled * W; i += THREADS) {
-    real* at = to + (i / W) * stride + i % W;
-    if (i / W < rows) copy(at, from + i);
-    else *at = 0;
-  }
+  if (reinterpret_cast<size_t>(from) % 16 == 0) fetch_rows<4>(to, stride, from, rows);
+  else fetch_rows<1>(to, stride, from, rows);
+  for (int i = rows * W + threadIdx.x; i < filled * W; i += THREADS) to[(i / W) * stride + i % W] = 0;
 }
 
 __device__ __forceinline__ void fetch_features(real* to, const real* const (&features)[S]) {
@@ -141,6 +146,15 @@ __device__ __forceinline__ void load(const real* kept, int layer, int warp, int 
   for (int s = 0; s < S; ++s) {
     const float4 v = *reinterpret_cast<const float4*>(kept + KEPT(layer, s, warp, j));
     own[s][0] = v.x, own[s][1] = v.y, own[s][2] = v.z, own[s][3] = v.w;
+  }
+}
+
+// Has what was kept of a layer brought near.
+__device__ __forceinline__ void expect(const real* kept, int layer, int warp) {
+#pragma unroll
+  for (int i = threadIdx.x % 32; i < S * NT * 4; i += 32) {
+    const size_t block = ((size_t)layer * S + i / (NT * 4)) * gridDim.x + blockIdx.x;
+    expect(kept + block * TILE * W + (warp * NT * 4 + i % (NT * 4)) * 32);
   }
 }
 

@@ -164,6 +164,12 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
     return;
   }
 
+  expect(kept, D - 1, at.warp);
+  expect(kept, D - 2, at.warp);
+#if MIXED
+  expect(kept, D, at.warp);
+  expect(kept, D + 1, at.warp);
+#endif
   real* inner = reinterpret_cast<real*>(shared);
   real* below = inner + ROWS * ROW;
   real* weights = below + ROWS * ROW;
@@ -214,6 +220,7 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
     else if (layer == 0) fetch_features(below, features);
     if (layer < 0) through_encoding(kept, of_encodings, layer, at, inner, vectors[at.warp / CW]);
     else through(kept, of_encodings, layer, at, wanted, inner, below, vectors[at.warp / CW]);
+    if (layer > 1) expect(kept, layer - 2, at.warp);
     arrived();
     __syncthreads();
     for (int i = threadIdx.x; i < W; i += THREADS) {

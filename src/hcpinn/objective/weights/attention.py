@@ -20,7 +20,7 @@ from .rule import WeightRule, put, take
 class Attention(WeightRule):
     """Residual-based attention; λ stays below η / (1 − γ)."""
 
-    rate: float = 1e-3
+    rate: float = 1e-2
     """η, how much one step adds at most."""
     memory: float = 0.999
     """γ, what a step leaves of the past."""
