@@ -129,10 +129,10 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
 
 
 def shown(tables: Sequence[Table]) -> str:
-    """Every table of which at least half was run; some of others may have been run for another."""
+    """Every table of which at least a third was run; some of others may have been run for another."""
     parts, missing = [], []
     for table in tables:
-        if 2 * sum(bool(row.done) for row in table.rows) < max(len(table.rows), 1):
+        if 3 * sum(bool(row.done) for row in table.rows) < max(len(table.rows), 1):
             missing += [table.title] if table.rows else []
             continue
         columns = [c for c in table.columns if not c.title.startswith("L1") and c.title not in _ASIDE]

@@ -172,6 +172,12 @@ def test_the_tolerance_grows_when_all_weights_exceed_the_threshold_and_the_last_
     assert [bool(rule.finished(state)) for state in states] == [False, False, False, True, True]
 
 
+def test_a_threshold_of_one_ends_nothing():
+    rule = causal(threshold=1.0)
+    state = follow(rule, [np.full(len(WHEN), size) for size in (1.0, 1e-12, 0.0)])
+    assert not rule.finished(state)
+
+
 def test_new_points_take_over_the_losses_of_their_times():
     rule = causal()
     state = rule.renew(follow(rule, [np.ones(len(WHEN))]), jnp.asarray([0.9, 0.1, 0.6]))
@@ -194,7 +200,7 @@ def test_new_points_take_over_the_losses_of_their_times():
         (lambda: hc.Causal(tolerances=()), r"positive tolerances.*not \(\) and 0.99"),
         (lambda: hc.Causal(tolerances=(1.0, 0.0)), "positive tolerances"),
         (lambda: hc.Causal(tolerances=(1.0, float("inf"))), "positive tolerances"),
-        (lambda: hc.Causal(threshold=1.0), "threshold between 0 and 1"),
+        (lambda: hc.Causal(threshold=1.1), "threshold above 0 and up to 1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(make, message):

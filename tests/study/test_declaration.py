@@ -234,12 +234,12 @@ def test_every_ready_made_study_can_be_made_and_says_what_it_is():
 
 
 def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone():
-    kink, slopes = find_study("explanations").sections
-    for section in (kink, slopes):
+    sections = find_study("explanations").sections
+    for section in sections:
         own = [run for run in section.runs if is_row(run.method.name)]
         assert all(run.method == find_method(run.method.name, run.problem) for run in own)
         assert own
-    kink, slopes = ([r for r in part.runs if not is_row(r.method.name)] for part in (kink, slopes))
+    kink, slopes, modes = ([r for r in part.runs if not is_row(r.method.name)] for part in sections)
     for run in kink:
         row = find_method("pbc+ic1", run.problem)
         assert dataclasses.replace(run.method, name=row.name, lift=row.lift) == row
@@ -249,3 +249,8 @@ def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone
         changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
         assert changed == ["name", "penalties"]
         assert [p.order for p in run.method.penalties if isinstance(p, hc.PeriodicPenalty)] == [1]
+    for run in modes:
+        row = find_method(run.method.name.partition(",")[0], run.problem)
+        changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
+        assert changed == ["name", "embedding"]
+        assert run.method.embedding == hc.Fourier(10)

@@ -120,9 +120,10 @@ def full_scheme_best(errors: Evidence) -> list[Case]:
 
 def _full(problem: str, rows: set[frozenset[str]]) -> str:
     """The row of a problem's ablation that has the study's best settings."""
-    best = ENTRIES[problem].paper
+    entry = ENTRIES[problem]
+    names = {name: row(name.replace("baseline", ""), entry.problem) for name in map(_name, rows)}
     return next(
-        _name(on) for on in rows if replace(row(_name(on).replace("baseline", "")), name=best.name) == best
+        name for name, method in names.items() if replace(method, name=entry.paper.name) == entry.paper
     )
 
 

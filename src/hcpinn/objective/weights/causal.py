@@ -2,7 +2,8 @@
 
 Time is cut into chunks with mean squared residuals L₁, …, L_M, and chunk i weighs
 wᵢ = exp(−ε Σ_{k<i} L_k). When the smallest weight exceeds δ the next, larger ε of the
-schedule is taken; when that happens with the last one, training stops.
+schedule is taken; when that happens with the last one, training stops. With δ = 1 it goes on
+through all its steps.
 """
 
 from __future__ import annotations
@@ -38,17 +39,17 @@ class Causal(WeightRule):
     tolerances: tuple[float, ...] = (1e-2, 1e-1, 1.0, 10.0, 100.0)
     """The values of ε, in turn."""
     threshold: float = 0.99
-    """δ, the smallest weight at which a tolerance is done."""
+    """δ, the smallest weight at which a tolerance is done. One that no weight exceeds, 1, ends nothing."""
     tied: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not (isinstance(self.chunks, int) and self.chunks >= 2):
             raise MethodError(f"Causal weights need at least 2 chunks of time, not {self.chunks!r}.")
         good = isinstance(self.tolerances, tuple) and all(0 < e < math.inf for e in self.tolerances)
-        if not (good and self.tolerances and 0 < self.threshold < 1):
+        if not (good and self.tolerances and 0 < self.threshold <= 1):
             raise MethodError(
-                f"Causal weights need a tuple of positive tolerances and a threshold between 0 and 1, not "
-                f"{self.tolerances!r} and {self.threshold!r}."
+                "Causal weights need a tuple of positive tolerances and a threshold above 0 and up to 1, "
+                f"not {self.tolerances!r} and {self.threshold!r}."
             )
 
     def covers(self, term: str) -> bool:
