@@ -23,8 +23,8 @@ _RATES = {"ic1": 1.0, "ic2": 0.1}
 _MODES, _FEWER = 10, {"cahn-hilliard": 2}
 """Fourier modes, which the study does not state, and problems with those of the initial data only.
 
-Small errors of high frequency grow fast in Cahn–Hilliard, and features of high frequency make them: with ten
-modes the residual becomes small and the solution is another.
+Small errors of high frequency grow fast in Cahn–Hilliard; with ten modes training ends at another solution,
+with two it does not.
 """
 
 

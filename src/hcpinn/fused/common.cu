@@ -103,6 +103,14 @@ __device__ __forceinline__ void multiply(real (&c)[4], const Factor (&a)[4], con
 }
 #endif
 
+// The features of a run, where each has its own.
+__device__ __forceinline__ void turn_to(int run, const real* (&features)[S]) {
+  if (OWN_FEATURES) {
+#pragma unroll
+    for (int s = 0; s < S; ++s) features[s] += (size_t)run * POINTS * F;
+  }
+}
+
 __device__ __forceinline__ real feature(const real* x, int point, int column) {
   return (point < POINTS && column < F) ? __ldg(x + (size_t)point * F + column) : real(0);
 }

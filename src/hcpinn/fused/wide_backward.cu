@@ -144,10 +144,7 @@ hcpinn_backward(FEATURE_PARAMETERS, const real* __restrict__ hidden, const real*
   const int run = blockIdx.y;
   const Where at = where();
   const real* features[S] = {FEATURE_NAMES};
-  if (OWN_FEATURES) {
-#pragma unroll
-    for (int s = 0; s < S; ++s) features[s] += (size_t)run * POINTS * F;
-  }
+  turn_to(run, features);
   hidden += (size_t)run * (D - 1) * W * W;
   last += (size_t)run * C * W;
   kept += (size_t)run * LAYERS * S * PADDED * W;

@@ -7,10 +7,7 @@ hcpinn_forward(FEATURE_PARAMETERS, const real* __restrict__ first, const real* _
   const int run = blockIdx.y;
   const Where at = where();
   const real* features[S] = {FEATURE_NAMES};
-  if (OWN_FEATURES) {
-#pragma unroll
-    for (int s = 0; s < S; ++s) features[s] += (size_t)run * POINTS * F;
-  }
+  turn_to(run, features);
   first += (size_t)run * FIRSTS * F * W;
   hidden += (size_t)run * (D - 1) * W * W;
   bias += (size_t)run * LAYERS * W;
