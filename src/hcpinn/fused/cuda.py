@@ -49,6 +49,7 @@ _MOST_FEATURES = 256
 """Of a network up to `NARROW`; of a wide one no more than it has neurons."""
 
 KERNELS = ("hcpinn_forward", "hcpinn_backward")
+"""By their names in the sources."""
 
 _LAUNCHER = "triton_kernel_call_ffi"
 """JAX's launcher of ready-made GPU kernels."""
