@@ -15,7 +15,7 @@ from ..trial import MLP, Characteristic, Decay, ModifiedMLP, NoGate, NoLift
 from .expert import expert
 from .parts import edges, embedding
 from .problems import ENTRIES
-from .rows import SWITCHES, is_row, row
+from .rows import SWITCHES, is_row, modes, row
 
 
 def paper(problem: Problem) -> Method:
@@ -67,10 +67,11 @@ def rba(problem: Problem) -> Method:
 
 
 def causal_50k(problem: Problem) -> Method:
-    """Causal training within the study's budget: its points, its 7×32 network and its step counts."""
+    """Causal training within the study's budget: its points, features, 7×32 network and step counts."""
     return dataclasses.replace(
         causal(problem),
         name="causal-50k",
+        embedding=embedding(problem, modes(problem)),
         network=MLP(32, 7),
         weights=Causal(tolerances=(100.0,)),
         points=16_384,
@@ -79,10 +80,11 @@ def causal_50k(problem: Problem) -> Method:
 
 
 def rba_50k(problem: Problem) -> Method:
-    """Residual-based attention within the study's budget, with a modified MLP of 7×32."""
+    """Residual-based attention within the study's budget and features, with a modified MLP of 7×32."""
     return dataclasses.replace(
         rba(problem),
         name="rba-50k",
+        embedding=embedding(problem, modes(problem)),
         network=ModifiedMLP(32, 7),
         points=16_384,
         stages=(_decaying(50_000), LBFGS()),

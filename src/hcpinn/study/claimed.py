@@ -144,7 +144,7 @@ CLAIMS: tuple[Claim, ...] = (
         _SA,
         "L-BFGS goes on where Adam stops",
         "Training has two stages: Adam, then L-BFGS, which refines what Adam found.",
-        "The loss at the end of L-BFGS is below the one that Adam left. The study gives no figures for this.",
+        "In every run L-BFGS ends with a lower loss than Adam left. The study gives no figures for this.",
         fine_tuned,
     ),
     Claim(

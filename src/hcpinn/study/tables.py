@@ -131,10 +131,11 @@ _ABOUT = {
     "explanation kink": "Lifts that let go of the kink of the initial data sooner or later: e^{−Ct} u₀ with "
     "C = 0.1 (IC2), 1 (IC1), 10 and 100, and the linear part of the equation applied to u₀.",
     "explanation slopes": "The periodic penalty on values, as the study has it, and on slopes as well.",
-    "explanation modes": "Two Fourier modes, those of the initial data, and ten, as for other problems.",
+    "explanation modes": "Two Fourier modes, ten, as for other problems, and, with the slow decay, one.",
+    "explanation waves": "Three Fourier modes, and ten, as for other problems.",
 }
 
-_BESIDES = ("explanation kink", "explanation slopes", "explanation modes")
+_BESIDES = ("explanation kink", "explanation slopes", "explanation modes", "explanation waves")
 """Tables of experiments, which are shown if any were made."""
 
 
