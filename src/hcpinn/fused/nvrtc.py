@@ -13,6 +13,7 @@ from .plan import CompilerError
 
 _ISA = "8.0"
 """The version of PTX that is claimed: all that the kernels need, and old enough for every assembler."""
+_HINT = '.pragma "used_bytes_mask'
 
 
 def compile_source(source: str, capability: int) -> str:
@@ -26,9 +27,17 @@ def compile_source(source: str, capability: int) -> str:
         if library.nvrtcCompileProgram(program, len(flags), given):
             log = _text(library, program, "ProgramLog")
             raise CompilerError(f"NVRTC refuses the fused kernels:\n{log}")
-        lines = _text(library, program, "PTX").splitlines()
+        return portable(_text(library, program, "PTX"))
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def portable(ptx: str) -> str:
+    """PTX for older assemblers than the compiler's own.
+
+    Left out are hints on which bytes of a load are used, which change nothing in what is computed.
+    """
+    lines = [line for line in ptx.splitlines() if _HINT not in line]
     return "\n".join(f".version {_ISA}" if line.startswith(".version") else line for line in lines)
 
 
