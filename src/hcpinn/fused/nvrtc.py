@@ -37,7 +37,7 @@ def portable(ptx: str) -> str:
 
     Left out are hints on which bytes of a load are used, which change nothing in what is computed.
     """
-    lines = [line for line in ptx.splitlines() if _HINT not in line]
+    lines = [line for line in ptx.splitlines() if not line.strip().startswith(_HINT)]
     return "\n".join(f".version {_ISA}" if line.startswith(".version") else line for line in lines)
 
 

@@ -129,7 +129,7 @@ def explanations() -> Study:
     rows = [find_method(name, smooth) for name in ("ic1", "ic2", "ic1+sa", "ic2+sa")]
     matched = [method for row in rows for method in (row, _with_slopes(row))]
     hilliard, wave = (ENTRIES[name].problem for name in ("cahn-hilliard", "schrodinger"))
-    periodic = ("pbc+ic1+sa", "pbc+ic2+sa", "pbc+ic1", "pbc+ic2", "pbc", "pbc+sa")
+    periodic = ("pbc+ic1+sa", "pbc+ic2+sa", "pbc+ic1", "pbc+ic2", "pbc", "pbc+sa", "causal-50k", "rba-50k")
     few = [(find_method(name, hilliard), (1, 10) if "ic2" in name else (10,)) for name in periodic]
     shorter = [(find_method(name, wave), (10,)) for name in ("pbc+ic1+sa+mb", "pbc+ic2+sa+mb")]
     parts = (
