@@ -135,6 +135,12 @@ def test_a_lean_solution_is_the_same_function_in_less_room(tmp_path):
     after.plot_history(tmp_path / "history.png")
 
 
+def test_a_solution_over_another_horizon_comes_back(tmp_path):
+    shorter = PROBLEM.with_parameters(horizon=0.5)
+    make(shorter).save(tmp_path / "shorter.npz")
+    assert hc.load(tmp_path / "shorter.npz").problem.horizon == 0.5
+
+
 def test_terms_and_weights_come_back(path):
     before, after = make(), hc.load(path)
     assert list(after.history.terms) == ["residual", "periodic x"]

@@ -144,6 +144,22 @@ def test_parameters_reach_the_equation():
     np.testing.assert_allclose(problem.evaluate_rhs(lambda n, i: 2 * ones, [ones, ones])[0], 2e-3 * ones)
 
 
+def test_the_horizon_can_be_set_like_a_parameter():
+    whole = hc.find_problem("advection")
+    half = whole.with_parameters(horizon=0.5)
+    assert (half.horizon, dict(half.parameters)) == (0.5, {"c": 60.0, "horizon": 0.5})
+    # What is known of it by its parameters leads to it again.
+    again = whole.with_parameters(**half.with_parameters(c=30.0).parameters)
+    assert (again.horizon, again.parameters["c"]) == (0.5, 30.0)
+    with pytest.raises(ProblemError, match="finite time"):
+        whole.with_parameters(horizon=-1.0)
+
+
+def test_a_horizon_among_the_parameters_must_be_the_problems():
+    with pytest.raises(ProblemError, match="ends at horizon = 1, but its parameters say 3"):
+        declare(horizon=1.0, parameters={"horizon": 3.0})
+
+
 def test_problems_cannot_be_changed_by_accident():
     problem = hc.find_problem("allen-cahn-1")
     with pytest.raises(TypeError):

@@ -133,7 +133,7 @@ def test_factors_between_rows_are_judged_seed_by_seed():
             ("baseline", 60): [1.0] * 3,
         }
         return [
-            record("advection", method, error, seed=seed, c=c)
+            record("advection", method, error, seed=seed, c=c, horizon=0.5)
             for (method, c), errors in speeds.items()
             for seed, error in enumerate(errors)
         ]  # fmt: skip

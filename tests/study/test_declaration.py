@@ -6,7 +6,6 @@ import pytest
 
 import hcpinn as hc
 from hcpinn.catalog import find_method, published_rows, tables
-from hcpinn.catalog.rows import is_row
 from hcpinn.errors import HcpinnError
 from hcpinn.method import to_dict
 from hcpinn.study import CLAIMS, Study, find_study, grid, load_study, paper, ready_made
@@ -236,10 +235,12 @@ def test_every_ready_made_study_can_be_made_and_says_what_it_is():
 def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone():
     sections = find_study("explanations").sections
     for section in sections:
-        own = [run for run in section.runs if is_row(run.method.name)]
+        own = [run for run in section.runs if "," not in run.method.name]
         assert all(run.method == find_method(run.method.name, run.problem) for run in own)
         assert own
-    kink, slopes, modes = ([r for r in part.runs if not is_row(r.method.name)] for part in sections)
+    kink, slopes, modes, waves, diffusivity, horizon = (
+        [run for run in part.runs if "," in run.method.name] for part in sections
+    )
     for run in kink:
         row = find_method("pbc+ic1", run.problem)
         assert dataclasses.replace(run.method, name=row.name, lift=row.lift) == row
@@ -249,8 +250,17 @@ def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone
         changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
         assert changed == ["name", "penalties"]
         assert [p.order for p in run.method.penalties if isinstance(p, hc.PeriodicPenalty)] == [1]
-    for run in modes:
+    for run in modes + waves:
         row = find_method(run.method.name.partition(",")[0], run.problem)
         changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
         assert changed == ["name", "embedding"]
-        assert run.method.embedding == hc.Fourier(10)
+        assert run.method.embedding in (hc.Fourier(1), hc.Fourier(10))
+    for run in diffusivity:
+        row = find_method(run.method.name.partition(",")[0], run.problem)
+        assert dataclasses.replace(run.method, name=row.name) == row
+        assert run.problem.parameters["gamma1"] == 1e-4
+    for run in horizon:
+        assert run.problem == hc.find_problem("advection")
+        row = find_method(run.method.name.partition(",")[0], run.problem)
+        changed = {name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value}
+        assert changed <= {"name", "embedding"}

@@ -58,8 +58,8 @@ def test_the_studys_own_rows_are_neither_rivals_nor_experiments():
 def test_figures_are_means_over_seeds_and_ratios_compare_with_the_published_figure():
     errors = [1e-2, 2e-2, 6e-2]
     found = row(
-        [record("advection", "paper", e, l1=e / 2, seed=i, c=40) for i, e in enumerate(errors)],
-        "advection by speed", "paper", c=40.0,
+        [record("advection", "paper", e, l1=e / 2, seed=i, c=40, horizon=0.5) for i, e in enumerate(errors)],
+        "advection by speed", "paper", c=40.0, horizon=0.5,
     )  # fmt: skip
     spread = found.found("rel_l2")
     assert (spread.mean, spread.median, spread.low, spread.high) == pytest.approx((3e-2, 2e-2, 1e-2, 6e-2))
@@ -73,9 +73,11 @@ def test_one_training_stands_in_every_table_it_belongs_to():
     assert row(records, "ablation allen-cahn-1", "pbc+ic1+sa").done == records
     assert table(records, "comparison").rows[2].done == records
     assert [r.done for r in table(records, "modes allen-cahn-1").rows if r.modes == 10] == [records]
-    speeds = [record("advection", "pbc+ic1+sa", 0.1)]
-    assert row(speeds, "advection by speed", "paper", c=60.0).done == speeds
-    assert not row(speeds, "advection by speed", "paper", c=50.0).records
+    speeds = [record("advection", "pbc+ic1+sa", 0.1, horizon=0.5)]
+    assert row(speeds, "advection by speed", "paper", c=60.0, horizon=0.5).done == speeds
+    assert not row(speeds, "advection by speed", "paper", c=50.0, horizon=0.5).records
+    longer = [record("advection", "pbc+ic1+sa", 0.1)]
+    assert not row(longer, "advection by speed", "paper", c=60.0, horizon=0.5).records
 
 
 def test_runs_at_another_budget_are_told_apart():
@@ -93,7 +95,7 @@ def test_runs_at_another_budget_are_told_apart():
 def test_other_modes_and_other_parameters_are_no_runs_of_a_row():
     paper = find_method("paper", find_problem("allen-cahn-1"))
     sweep = record("allen-cahn-1", dataclasses.replace(paper, name="m=5", embedding=Fourier(5)), 1e-3)
-    stiff = record("allen-cahn-1", "pbc+ic1", 1e-3, gamma1=1e-4)
+    stiff = record("allen-cahn-1", "pbc+ic1", 1e-3, gamma1=2e-4)
     records = [sweep, stiff]
     assert not table(records, "ablation allen-cahn-1").run
     assert [r.modes for r in table(records, "modes allen-cahn-1").rows if r.done] == [5]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
+from hcpinn.errors import MethodError
 from hcpinn.planning import TrainingPlan
 from training.schemes import (
     DECAY,
@@ -44,6 +45,12 @@ def test_easier_problems_first_succeed_where_training_cold_fails(scheme):
 
     assert error((lbfgs(60),) * 4) > 0.5
     assert error((lbfgs(60),), **scheme) < 0.1
+
+
+def test_a_curriculum_in_the_horizon_is_refused():
+    shorter = hc.find_problem("advection").with_parameters(c=2.0, horizon=0.5)
+    with pytest.raises(MethodError, match="what horizons="):
+        hc.solve(shorter, method(curriculum=hc.Curriculum("horizon")), progress=False)
 
 
 def test_a_curriculum_goes_through_its_parameters_on_one_network():

@@ -6,18 +6,20 @@ from ..problem import Interval, Periodic, Problem
 from .entry import Entry
 from .rows import row
 
+_PROBLEM = Problem(
+    name="advection",
+    domain=Interval(0, 2 * jnp.pi),
+    horizon=1.0,
+    boundary=Periodic(),
+    rhs=lambda u, c: -c * u.x,
+    initial=lambda x: jnp.sin(x),
+    parameters={"c": 60.0},
+    ranges={"c": (-1e4, 1e4)},
+)
+
 ENTRY = Entry(
-    problem=Problem(
-        name="advection",
-        domain=Interval(0, 2 * jnp.pi),
-        horizon=1.0,
-        boundary=Periodic(),
-        rhs=lambda u, c: -c * u.x,
-        initial=lambda x: jnp.sin(x),
-        parameters={"c": 60.0},
-        ranges={"c": (-1e4, 1e4)},
-    ),
-    paper=row("pbc+ic1+sa", name="paper"),
+    problem=_PROBLEM,
+    paper=row("pbc+ic1+sa", _PROBLEM, name="paper"),
     title="Linear advection",
     stiffness="fast transport: at c = 60 the profile passes each point nearly ten times",
     equation="uₜ = −c uₓ",

@@ -32,7 +32,9 @@ def solve(
     set_: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="Change a parameter of the problem; repeat for more."
+            "--set",
+            metavar="NAME=VALUE",
+            help="Change a parameter of the problem, or its horizon; repeat for more.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,

@@ -36,7 +36,9 @@ def theory(
     ] = "paper",
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter of the problem."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Change a parameter of the problem, or its horizon."
+        ),
     ] = None,
     points: Annotated[int, typer.Option(min=8, help="Residual points.")] = 512,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,

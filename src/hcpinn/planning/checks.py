@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import MethodError, unknown_name
 from ..method import Method
 from ..objective import DataPenalty, check_penalties
+from ..problem import HORIZON
 from ..runs import Run
 from ..trial import JetNetwork, NoLift, Trial
 
@@ -20,6 +21,8 @@ def check_curriculum(runs: Sequence[Run]) -> None:
         curriculum = run.method.curriculum
         if curriculum is None:
             continue
+        if curriculum.parameter == HORIZON:
+            raise MethodError("A curriculum in the horizon is what horizons=(0.25, 0.5, 1.0) are for.")
         if curriculum.parameter not in run.problem.parameters:
             raise unknown_name(
                 "parameter of the curriculum",

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ProblemError, unknown_name
 from .conditions import Dirichlet, Periodic
+from .declaration import HORIZON
 from .domain import Box
 
 if TYPE_CHECKING:
@@ -56,6 +57,12 @@ def _check_settings(problem: Problem) -> None:
             raise ProblemError(f"A parameter is called '{name}', which names a coordinate. Rename it.")
         if not (isinstance(value, int | float | np.number) and np.isfinite(value)):
             raise ProblemError(f"The parameter '{name}' must be a finite number, but is {value!r}.")
+    said = problem.parameters.get(HORIZON, horizon)
+    if said != horizon:
+        raise ProblemError(
+            f"The problem ends at horizon = {horizon:g}, but its parameters say {said:g}. "
+            "Change it with with_parameters(horizon=…), and call a parameter of your own something else."
+        )
     for name, (low, high) in problem.ranges.items():
         if name not in problem.parameters:
             raise unknown_name("parameter with a range", name, problem.parameters)

@@ -22,6 +22,9 @@ from .conditions import Boundary, Periodic, per_axis
 from .domain import Box
 from .expression import Index, coordinate, field
 
+HORIZON = "horizon"
+"""The name under which `with_parameters` takes the horizon."""
+
 _JNP_HINT = (
     "rhs calls a jax.numpy function on a field, a coordinate or one of their derivatives. Use NumPy's: "
     "np.sin(u) in place of jnp.sin(u). For any other function write hcpinn.apply(function, u)."
@@ -112,11 +115,15 @@ class Problem:
         return tuple(self.real_parts(dict.fromkeys(self.fields, 0.0)))
 
     def with_parameters(self, **values: float) -> Problem:
-        """The same problem with some named parameters changed."""
+        """The same problem with some named parameters changed; `horizon` is one of them for every problem.
+
+        A horizon that was changed is kept among the parameters, by which files and studies know a problem.
+        """
         for name in values:
-            if name not in self.parameters:
-                raise unknown_name("parameter", name, self.parameters, of=self.name)
-        return dataclasses.replace(self, parameters={**self.parameters, **values})
+            if name not in self.parameters and name != HORIZON:
+                raise unknown_name("parameter", name, [*self.parameters, HORIZON], of=self.name)
+        parameters = {**self.parameters, **values}
+        return dataclasses.replace(self, parameters=parameters, horizon=parameters.get(HORIZON, self.horizon))
 
     def restarted(
         self, start: float, horizon: float, initial: Callable[[list[Array]], list[Array]]
