@@ -29,7 +29,7 @@ from hcpinn.study.matching import exact_start
 from hcpinn.study.paper import best_row, find_study
 from hcpinn.study.provenance import listed, origin
 from hcpinn.study.record import Record
-from hcpinn.study.rows import Row
+from hcpinn.study.rows import Row, Spread
 from hcpinn.study.store import Store
 from hcpinn.study.tables import Table, own_rows, read_tables
 from hcpinn.study.theory import read_theory
@@ -39,6 +39,8 @@ ROOT = Path(__file__).parent.parent
 STORE = ROOT / "results" / "paper"
 EXPERT = ROOT / "results" / "expert"
 IMAGES = ROOT / "docs" / "images"
+_WIDE = 10
+"""By what factor seeds may differ for their mean to speak for them."""
 _ASIDE = ("seconds", "seeds")
 """Columns for which a page of documentation has no room."""
 
@@ -168,10 +170,16 @@ def reproduction(tables: Sequence[Table]) -> str:
         chosen = [m for m in measures if m.startswith("rel_l2")]
         published = " / ".join(number(best.figures[m]) for m in chosen) if best else ""
         found = [row.found(m) for m in chosen] if row else []
-        ours = " / ".join(number(f.mean) for f in found if f is not None) or "not yet run"
+        ours = " / ".join(_told(f) for f in found if f is not None) or "not yet run"
         cells = [f"`{name}`", published, ours, _expert("h200", name), _expert("cpu-1e-3", name)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _told(found: Spread) -> str:
+    """The mean over seeds, or their range where a mean would hide that some of them fail."""
+    wide = found.high > _WIDE * found.low
+    return f"{number(found.low)} to {number(found.high)}" if wide else number(found.mean)
 
 
 def _expert(folder: str, name: str) -> str:

@@ -211,7 +211,8 @@ class Finding:
     def reservations(self) -> str:
         """What follows after how many comparisons hold: those that are open, and why."""
         text = f"; in {self.overlapping} the seeds overlap" if self.overlapping else ""
-        return text if self.complete else f"{text}; {len(self.cases) - self.run} more are not yet run"
+        more = len(self.cases) - self.run
+        return f"{text}; {more} more {'is' if more == 1 else 'are'} not yet run" if more else text
 
 
 def judge(claim: Claim, evidence: Evidence) -> Finding:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _SOFT, _HARD = ("#d1602b", "#b3892f", "#c44569", "#8a5a2b"), ("#1f5fa8", "#3a8f5c", "#7a4fa3", "#2a9d9d")
 
 
+_STACKED = 5
+"""Rows of an overview in one block."""
+
+
 def comparison_figure(rows: Sequence[Row], measure: str) -> Figure:
     """For each row the published figure and ours, joined by a line; a bar over the seeds."""
     shown = [row for row in rows if row.found(measure) is not None or measure in row.published]
@@ -115,26 +119,37 @@ def modes_figure(cases: Mapping[str, Sequence[Row]]) -> Figure:
 
 
 def overview_figure(solutions: Sequence[tuple[str, Solution]]) -> Figure:
-    """Truth, prediction and error of many problems, a row for each component; intervals only."""
+    """Truth, prediction and error of many problems, a row for each component; intervals only.
+
+    More than a few stand in two blocks side by side.
+    """
     pictures = [(title, Shown(solution)) for title, solution in solutions]
     rows = [(title, shown, name) for title, shown in pictures for name in shown.predicted]
-    figure, axes = subplots(len(rows), 3, (11.0, 1.75 * len(rows)))
-    for row, (title, shown, name) in zip(axes, rows, strict=True):
+    blocks = 1 if len(rows) <= _STACKED else 2
+    deep = -(-len(rows) // blocks)
+    figure, axes = subplots(deep, 3 * blocks, (11.0 if blocks == 1 else 14.0, 1.75 * deep))
+    for axis in axes.flat:
+        axis.axis("off")
+    for number, (title, shown, name) in enumerate(rows):
+        block, place = divmod(number, deep)
+        truth, prediction, difference = axes[place, 3 * block : 3 * block + 3]
         predicted = shown.predicted[name].T
         exact = None if shown.exact is None else shown.exact[name].T
         scale = predicted if exact is None else exact
         limits = float(np.min(scale)), float(np.max(scale))
         label = title if len(shown.predicted) == 1 else f"{title}: {name}"
-        if exact is None:
-            row[0].axis("off")
-            row[2].axis("off")
-        else:
-            shown.panel(row[0], exact, f"{label}", "RdBu_r", *limits)
+        panels = [(prediction, predicted, "prediction", "RdBu_r", limits)]
+        if exact is not None:
             error = np.abs(predicted - exact)
-            shown.panel(row[2], error, "absolute error", "magma", 0.0, float(error.max()))
-        shown.panel(row[1], predicted, "prediction", "RdBu_r", *limits)
-    for axis in axes[:-1].flat:
-        axis.set_xlabel("")
+            panels.append((truth, exact, label, "RdBu_r", limits))
+            panels.append((difference, error, "absolute error", "magma", (0.0, float(error.max()))))
+        for axis, values, caption, colors, (low, high) in panels:
+            axis.axis("on")
+            shown.panel(axis, values, caption, colors, low, high)
+            if place < deep - 1 and number < len(rows) - 1:
+                axis.set_xlabel("")
+            if axis is not truth:
+                axis.set_ylabel("")
     return figure
 
 
