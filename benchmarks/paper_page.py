@@ -26,8 +26,9 @@ from hcpinn.study.forecast import forecast
 from hcpinn.study.formats import to_markdown
 from hcpinn.study.gallery import Gallery
 from hcpinn.study.matching import exact_start
-from hcpinn.study.paper import best_row, find_study
+from hcpinn.study.paper import best_row
 from hcpinn.study.provenance import listed, origin
+from hcpinn.study.ready import find_study
 from hcpinn.study.record import Record
 from hcpinn.study.rows import Row, Spread
 from hcpinn.study.store import Store

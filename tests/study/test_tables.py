@@ -9,8 +9,8 @@ import pytest
 from hcpinn.catalog import find_method, find_problem, published_rows
 from hcpinn.catalog.rows import is_row
 from hcpinn.study.columns import number, ratio
+from hcpinn.study.explanations import explanations
 from hcpinn.study.formats import latex
-from hcpinn.study.paper import explanations
 from hcpinn.study.rows import Spread
 from hcpinn.study.tables import own_rows, read_tables
 from hcpinn.trial import Fourier

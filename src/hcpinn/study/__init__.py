@@ -4,7 +4,8 @@ from .agreement import Agreement, Pair
 from .claimed import CLAIMS
 from .claims import Claim, Finding, Status, judge, our_evidence, published_evidence
 from .declaration import Section, Study
-from .paper import find_study, paper, ready_made
+from .paper import paper
+from .ready import find_study, ready_made
 from .recheck import Recheck, recheck
 from .record import Record, run_key
 from .report import write_report, write_tables

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
-from ..catalog import find_problem
 from ..errors import FileError, HcpinnError
 from ..method import from_dict
-from ..problem import Problem
 from ..runs import Run
 from .declaration import Study
 from .matching import exact_start
+from .paper import declared
 from .record import DIGITS, Record, run_key
 
 _ACCURACIES = (1e-2, 1e-6, 1e-3, 1e-4, 1e-5)
@@ -75,7 +74,7 @@ def run_of(record: Record, study: Study | None = None) -> tuple[Run, float]:
         return study.wanted[record.key]
     what = f"{record.problem}, {record.method}, seed {record.seed}"
     try:
-        problem = _problem(record.problem, tuple(record.parameters.items()))
+        problem = declared(record.problem, tuple(record.parameters.items()))
         run = Run(problem, from_dict(json.loads(record.method_text)), record.seed)
     except HcpinnError as error:
         raise FileError(
@@ -95,10 +94,3 @@ def runs_of(group: Together, records: Sequence[Record], study: Study | None) -> 
     """Every run of a group by its key, in its order."""
     known = {record.key: record for record in records}
     return {key: run_of(known[key], study) for key in group.keys}
-
-
-@cache
-def _problem(name: str, parameters: tuple[tuple[str, float], ...]) -> Problem:
-    problem = find_problem(name)
-    changed = {key: value for key, value in parameters if problem.parameters.get(key) != value}
-    return problem.with_parameters(**changed) if changed else problem

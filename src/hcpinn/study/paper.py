@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from ..catalog import ENTRIES, PublishedRow, find_method, published_rows, tables
+from ..catalog import ENTRIES, PublishedRow, find_method, find_problem, published_rows, tables
 from ..catalog.expert import expert as expert_method
-from ..errors import unknown_name
 from ..method import Method
-from ..objective import PeriodicPenalty
 from ..problem import HORIZON, Problem
 from ..runs import Run
-from ..trial import Decay, Fourier, Semigroup
+from ..trial import Fourier
 from .declaration import Section, Study
 
 MODES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80)
@@ -35,7 +33,7 @@ EXPERT_ACCURACY = 1e-6
 
 def ablation(table: str) -> Study:
     """One of the seven ablation tables, each row from three seeds."""
-    problem = _rows(f"ablation {table}")[0].problem
+    problem = rows_of(f"ablation {table}")[0].problem
     speed = " at c = 60" if problem == "advection" else ""
     section = _section(f"ablation {table}", f"Ablation: {ENTRIES[problem].title}{speed}")
     return _single(section, f"ablation-{table}")
@@ -55,7 +53,7 @@ def advection_by_speed() -> Study:
 
 def comparison() -> Study:
     """Causal training and residual-based attention at the study's own budget, beside its method."""
-    rows = [row for row in _rows("comparison") if row.method not in ("causal", "rba")]
+    rows = [row for row in rows_of("comparison") if row.method not in ("causal", "rba")]
     return _single(_from_rows("comparison", "Comparison at equal budget", rows), "comparison")
 
 
@@ -64,7 +62,7 @@ def originals() -> Study:
 
     One seed: by the model of cost these three take longer than all of `paper`.
     """
-    rows = [row for row in _rows("comparison") if row.method in ("causal", "rba")]
+    rows = [row for row in rows_of("comparison") if row.method in ("causal", "rba")]
     section = _from_rows("comparison originals", "Rivals at their authors' budget", rows, seeds=(0,))
     return _single(section, "comparison-originals")
 
@@ -114,125 +112,23 @@ def expert() -> Study:
     return _single(section, "expert")
 
 
-def explanations() -> Study:
-    """Experiments on why rows come out as they do; not a part of `paper`.
-
-    For the kink of the initial data in the first Allen–Cahn case, lifts that let go of it sooner; for the
-    penalty on values alone in the second, slopes matched too; for Cahn–Hilliard and Schrödinger, as many
-    Fourier modes as the other problems have, and for rows that not every seed brings to their end, only one;
-    for the first case, the diffusivity that its authors' program has; for advection, twice the time. The
-    study's own rows stand beside them.
-    """
-    lifts = {"C = 10": Decay(10.0), "C = 100": Decay(100.0), "semigroup": Semigroup()}
-    kinked, smooth = (ENTRIES[name].problem for name in ("allen-cahn-1", "allen-cahn-2"))
-    slow, fast = (find_method(name, kinked) for name in ("pbc+ic2", "pbc+ic1"))
-    lifted = [replace(fast, name=f"pbc+ic1, {name}", lift=lift) for name, lift in lifts.items()]
-    rows = [find_method(name, smooth) for name in ("ic1", "ic2", "ic1+sa", "ic2+sa")]
-    matched = [method for row in rows for method in (row, _with_slopes(row))]
-    hilliard, wave = (ENTRIES[name].problem for name in ("cahn-hilliard", "schrodinger"))
-    periodic = ("pbc+ic1+sa", "pbc+ic2+sa", "pbc+ic1", "pbc+ic2", "pbc", "pbc+sa", "causal-50k", "rba-50k")
-    few = [(find_method(name, hilliard), (1, 10) if "ic2" in name else (10,)) for name in periodic]
-    shorter = [(find_method(name, wave), (10,)) for name in ("pbc+ic1+sa+mb", "pbc+ic2+sa+mb")]
-    parts = (
-        ("explanation kink", "Why the first case has a floor", kinked, [slow, fast, *lifted]),
-        ("explanation slopes", "Why penalties leave the second case at a few percent", smooth, matched),
-        ("explanation modes", "Why Cahn–Hilliard has two Fourier modes", hilliard, _counted(few)),
-        ("explanation waves", "Why Schrödinger has three", wave, _counted(shorter)),
-    )
-    sections = [
-        Section(name, title, tuple(Run(problem, method, seed) for method in methods for seed in SEEDS))
-        for name, title, problem, methods in parts
-    ]
-    for name, title, pairs in (
-        ("explanation diffusivity", "The first case with a tenth of its diffusivity", _thinner()),
-        ("explanation horizon", "Why advection ends at T = 0.5", _longer()),
-    ):
-        runs = tuple(Run(problem, method, seed) for problem, method in pairs for seed in SEEDS)
-        sections.append(Section(name, title, runs))
-    return Study("explanations", "Experiments on why rows come out as they do", tuple(sections))
-
-
 def paper() -> Study:
     """Every table and figure of the paper, and `expert` on every problem."""
     parts = (ablations, advection_by_speed, comparison, two_dimensions, modes, dirichlet, expert)
     return Study("paper", "The whole study", tuple(s for part in parts for s in part().sections))
 
 
-@cache
-def ready_made() -> dict[str, Callable[[], Study]]:
-    """Every ready-made study by name; the docstring of each says what it is."""
-
-    def one(table: str) -> Callable[[], Study]:
-        def make() -> Study:
-            return ablation(table)
-
-        make.__doc__ = f"The ablation of {table}."
-        return make
-
-    found: dict[str, Callable[[], Study]] = {"paper": paper, "ablation": ablations}
-    found.update({f"ablation-{table}": one(table) for table in tables()["ablation"]})
-    others = (advection_by_speed, comparison, two_dimensions, modes, dirichlet, expert)
-    found.update({part.__name__.replace("_", "-"): part for part in others})
-    return {**found, "comparison-originals": originals, "explanations": explanations}
-
-
-def find_study(name: str) -> Study:
-    """The ready-made study of this name."""
-    if name not in ready_made():
-        raise unknown_name("study", name, ready_made())
-    return ready_made()[name]()
-
-
-def _with_slopes(method: Method) -> Method:
-    """A method whose periodic penalty matches slopes as well."""
-    penalties = [replace(p, order=1) if isinstance(p, PeriodicPenalty) else p for p in method.penalties]
-    return replace(method, name=f"{method.name}, slopes matched", penalties=tuple(penalties))
-
-
-def _thinner() -> list[tuple[Problem, Method]]:
-    """Rows of the first Allen–Cahn case as the study's table has them, and with γ₁ = 1e-4."""
-    own = ENTRIES["allen-cahn-1"].problem
-    thin = own.with_parameters(gamma1=1e-4)
-    rows = [find_method(name, own) for name in ("pbc+ic1+sa", "pbc+ic2+sa", "pbc+ic1", "pbc+ic2")]
-    renamed = [replace(row, name=f"{row.name}, γ₁ = 1e-4") for row in rows]
-    return [pair for row, new in zip(rows, renamed, strict=True) for pair in ((own, row), (thin, new))]
-
-
-def _longer() -> list[tuple[Problem, Method]]:
-    """Rows of advection as the study's tables have them, and up to T = 1."""
-    whole, found = ENTRIES["advection"].problem, []
-    for row in _rows("ablation advection-c60"):
-        half = _declared(row.problem, tuple(row.parameters.items()))
-        method = find_method(row.method, whole)
-        found += [(half, method), (whole, replace(method, name=f"{method.name}, T = 1"))]
-        if isinstance(method.embedding, Fourier):
-            more = replace(method, name=f"{method.name}, T = 1, m = 10", embedding=Fourier(10))
-            found.append((whole, more))
-    return found
-
-
-def _counted(rows: Iterable[tuple[Method, Sequence[int]]]) -> list[Method]:
-    """Each method, and behind it the same with other numbers of Fourier modes."""
-    return [
-        method
-        for row, counts in rows
-        for method in (
-            row,
-            *(replace(row, name=f"{row.name}, m = {m}", embedding=Fourier(m)) for m in counts),
-        )
-    ]
-
-
 def _single(section: Section, name: str) -> Study:
     return Study(name, section.title, (section,))
 
 
-def _rows(table: str) -> list[PublishedRow]:
+def rows_of(table: str) -> list[PublishedRow]:
+    """The published rows of a table."""
     return [row for row in published_rows() if row.table == table]
 
 
 def _section(table: str, title: str, *, seeds: Sequence[int] = SEEDS) -> Section:
-    return _from_rows(table, title, _rows(table), seeds=seeds)
+    return _from_rows(table, title, rows_of(table), seeds=seeds)
 
 
 def _from_rows(
@@ -244,7 +140,7 @@ def _from_rows(
     several = len({row.problem for row in rows}) > 1
     varied = len({tuple(row.parameters.items()) for row in rows}) > 1
     for row in rows:
-        problem = _declared(row.problem, tuple(row.parameters.items()))
+        problem = declared(row.problem, tuple(row.parameters.items()))
         values = ", ".join(f"{name} = {value:g}" for name, value in row.parameters.items())
         parts = [row.problem] * several + [row.method] + [values] * (varied and bool(values))
         for seed in seeds:
@@ -255,8 +151,9 @@ def _from_rows(
 
 
 @cache
-def _declared(name: str, parameters: tuple[tuple[str, float], ...]) -> Problem:
-    problem = ENTRIES[name].problem
+def declared(name: str, parameters: tuple[tuple[str, float], ...]) -> Problem:
+    """A problem of the catalogue with these parameters, always the same object."""
+    problem = find_problem(name)
     changed = {key: value for key, value in parameters if problem.parameters.get(key) != value}
     return problem.with_parameters(**changed) if changed else problem
 

@@ -16,6 +16,7 @@ from ..catalog import ENTRIES, PublishedRow
 from ..runs import Run
 from .columns import Column, columns_of
 from .declaration import Section
+from .explanations import explanations
 from .formats import to_csv, to_latex, to_markdown
 from .matching import deviations, recorded_settings, same_parameters, same_scheme, settings_of
 from .paper import (
@@ -24,7 +25,6 @@ from .paper import (
     best_row,
     comparison,
     dirichlet,
-    explanations,
     modes,
     originals,
     two_dimensions,
@@ -133,6 +133,8 @@ _ABOUT = {
     "explanation slopes": "The periodic penalty on values, as the study has it, and on slopes as well.",
     "explanation modes": "Two Fourier modes, ten, as for other problems, and, with the slow decay, one.",
     "explanation waves": "Three Fourier modes, and ten, as for other problems.",
+    "explanation plane": "Ten Fourier modes along each axis, and two, those of the initial data; 25,000 "
+    "steps of Adam and 2,500 of L-BFGS in each of two segments, and twice as many.",
     "explanation diffusivity": "γ₁ = 1e-3, as the study states it, and 1e-4, as in its authors' program.",
     "explanation horizon": "T = 0.5, as in the tables of advection here, and T = 1, with one Fourier mode "
     "and with ten.",

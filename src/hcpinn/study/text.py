@@ -23,7 +23,7 @@ from ..errors import FileError, HcpinnError, MethodError, unknown_name
 from ..problem import Problem
 from ..runs import Run
 from .declaration import Section, Study
-from .paper import find_study
+from .ready import find_study
 
 _SECTION = ("name", "title", "problems", "methods", "seeds", "parameters", "accuracy", "budget")
 _STUDY = (*_SECTION, "include", "section")
