@@ -133,8 +133,8 @@ _ABOUT = {
     "explanation slopes": "The periodic penalty on values, as the study has it, and on slopes as well.",
     "explanation modes": "Two Fourier modes, ten, as for other problems, and, with the slow decay, one.",
     "explanation waves": "Three Fourier modes, and ten, as for other problems.",
-    "explanation plane": "Ten Fourier modes along each axis, and two, those of the initial data; 25,000 "
-    "steps of Adam and 2,500 of L-BFGS in each of two segments, and twice as many.",
+    "explanation plane": "Ten Fourier modes along each axis, and two, those of the initial data; two time "
+    "segments, and one with the steps of both.",
     "explanation diffusivity": "γ₁ = 1e-3, as the study states it, and 1e-4, as in its authors' program.",
     "explanation horizon": "T = 0.5, as in the tables of advection here, and T = 1, with one Fourier mode "
     "and with ten.",
