@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..catalog import ENTRIES, SWITCHES, PublishedRow, published_rows
-from ..catalog.published import ADVECTION
+from ..catalog.published import ADVECTION_HORIZON
 from ..catalog.rows import row
 from .claims import Case, Evidence, above, below, compared, lower, reproduced, sign, similar, within
 from .columns import number
@@ -213,7 +213,7 @@ def schrodinger_needs_both(errors: Evidence) -> list[Case]:
 def advection_ahead(errors: Evidence) -> list[Case]:
     """The scheme against both rivals at every speed."""
     return [
-        lower(errors, "advection", "paper", rival, c=speed, **ADVECTION)
+        lower(errors, "advection", "paper", rival, c=speed, **ADVECTION_HORIZON)
         for speed in _SPEEDS
         for rival in ("cinn", "baseline")
     ]
@@ -222,7 +222,7 @@ def advection_ahead(errors: Evidence) -> list[Case]:
 def advection_grows(errors: Evidence) -> list[Case]:
     """By what factor errors grow from the slowest to the fastest transport."""
     found = [
-        errors("advection", method, c=c, **ADVECTION)
+        errors("advection", method, c=c, **ADVECTION_HORIZON)
         for method in ("paper", "baseline")
         for c in (30.0, 60.0)
     ]
@@ -240,14 +240,17 @@ def advection_grows(errors: Evidence) -> list[Case]:
 def advection_at_fifty(errors: Evidence) -> list[Case]:
     """The baseline lost and the scheme accurate at c = 50."""
     return [
-        above(errors, "advection", "baseline", _LOST, c=50.0, **ADVECTION),
-        below(errors, "advection", "paper", 0.05, c=50.0, **ADVECTION),
+        above(errors, "advection", "baseline", _LOST, c=50.0, **ADVECTION_HORIZON),
+        below(errors, "advection", "paper", 0.05, c=50.0, **ADVECTION_HORIZON),
     ]
 
 
 def slow_advection_easy(errors: Evidence) -> list[Case]:
     """Both within reach at the lowest speed."""
-    return [below(errors, "advection", method, 0.2, c=30.0, **ADVECTION) for method in ("paper", "baseline")]
+    return [
+        below(errors, "advection", method, 0.2, c=30.0, **ADVECTION_HORIZON)
+        for method in ("paper", "baseline")
+    ]
 
 
 def ahead_at_equal_budget(errors: Evidence) -> list[Case]:

@@ -102,8 +102,8 @@ def _horizon() -> Pairs:
 
 def _rows(problem: str, *names: str) -> tuple[Problem, list[Method]]:
     """A problem of the catalogue and rows of its tables."""
-    declared = ENTRIES[problem].problem
-    return declared, [find_method(name, declared) for name in names]
+    found = ENTRIES[problem].problem
+    return found, [find_method(name, found) for name in names]
 
 
 def _counted(problem: Problem, row: Method, counts: Sequence[int]) -> Pairs:
