@@ -61,7 +61,7 @@ class Store:
     def records(self) -> list[Record]:
         """Every record, by problem, parameters, method and seed."""
         found = [self._record(path) for path in self._runs.glob("*.json")]
-        return sorted(found, key=lambda r: (r.problem, *r.parameters.values(), r.method, r.seed, r.key))
+        return sorted(found, key=lambda r: (r.problem, tuple(r.parameters.items()), r.method, r.seed, r.key))
 
     def keys(self) -> set[str]:
         """The keys of all records."""
