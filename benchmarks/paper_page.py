@@ -3,7 +3,8 @@
     python benchmarks/paper_page.py
     python benchmarks/paper_page.py --prune
 
-All of it comes from the store `results/paper` and, for `expert`, from `results/expert`. Sections of the
+All of it comes from the store `results/paper`, for `expert` from `results/expert`, and for what was trained
+again from `results/recheck`. Sections of the
 pages between `<!-- begin NAME -->` and `<!-- end NAME -->` are made anew. With `--prune` the store loses the
 solutions that no figure of `hcpinn report` shows, which keeps it small.
 """
@@ -13,13 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from hcpinn.catalog import ENTRIES, PublishedRow
+from hcpinn.catalog import ENTRIES
 from hcpinn.study.claimed import CLAIMS
 from hcpinn.study.claims import Finding, judge, our_evidence, published_evidence
-from hcpinn.study.columns import number
+from hcpinn.study.columns import number, ratio
 from hcpinn.study.cost import H200, foreseen
 from hcpinn.study.figures import overview_figure, scatter_figure
 from hcpinn.study.forecast import forecast
@@ -32,20 +34,30 @@ from hcpinn.study.ready import find_study
 from hcpinn.study.record import Record
 from hcpinn.study.rows import Row, Spread
 from hcpinn.study.store import Store
-from hcpinn.study.tables import Table, own_rows, read_tables
+from hcpinn.study.tables import Table, read_tables, row_of
 from hcpinn.study.theory import read_theory
+from hcpinn.theory.comparison import CLEAR
+from hcpinn.theory.table import short
+from hcpinn.theory.table import to_markdown as to_table
 from pages import write_sections
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "results" / "paper"
 EXPERT = ROOT / "results" / "expert"
+RECHECK = ROOT / "results" / "recheck"
 IMAGES = ROOT / "docs" / "images"
 _WIDE = 10
 """By what factor seeds may differ for their mean to speak for them."""
 _ASIDE = ("seconds", "seeds")
 """Columns for which a page of documentation has no room."""
 
-PAGE, README = ROOT / "docs" / "paper.md", ROOT / "README.md"
+_CHOICES = [
+    *((lift, "t/T") for lift in ("u0", "e^(-1t) u0", "e^(-10t) u0", "e^(tL) u0")),
+    ("e^(-1t) u0", "1 - e^(-10t)"),
+]
+"""Lifts and gates of which a page tells."""
+
+PAGE, README, THEORY = ROOT / "docs" / "paper.md", ROOT / "README.md", ROOT / "docs" / "guides" / "theory.md"
 
 
 def main() -> None:
@@ -67,8 +79,14 @@ def sections() -> dict[Path, dict[str, str]]:
     records = Store(STORE).records()
     tables = read_tables(records)
     return {
-        PAGE: {"summary": summary(records, tables), "tables": shown(tables), "claims": claims(tables)},
+        PAGE: {
+            "summary": summary(records, tables),
+            "tables": shown(tables),
+            "claims": claims(tables),
+            "recheck": again(),
+        },
         README: {"reproduction": reproduction(tables)},
+        THEORY: {"choices": choices(), "theory": to_table(_theory()).rstrip(), "questions": questions()},
     }
 
 
@@ -88,8 +106,8 @@ def draw(store: Store, tables: Sequence[Table]) -> None:
     rows = _rows(tables)
     gallery = Gallery(store)
     problems = [(name, e.title) for name, e in ENTRIES.items() if len(e.problem.space) == 1]
-    best = [(title, gallery.best(own_rows(tables), name)) for name, title in problems]
-    overview = overview_figure([(title, solution) for title, solution in best if solution is not None])
+    featured = [(title, gallery.featured(tables, name)) for name, title in problems]
+    overview = overview_figure([(title, solution) for title, solution in featured if solution is not None])
     overview.savefig(IMAGES / "paper-overview.png", dpi=110)
     both = [row for row in rows if row.published_error is not None and row.found("rel_l2") is not None]
     scatter_figure(both).savefig(IMAGES / "paper-errors.png", dpi=110)
@@ -102,26 +120,28 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
     once = {tuple(r.key for r in row.done): row for row in reversed(run)}  # some stand in two tables
     exact = [row for row in reversed(once.values()) if exact_start(row.done[0]) and not row.deviations]
     ratios = [(row, _ratio(row)) for row in exact]
-    lower, near = (sum(ratio <= limit for _, ratio in ratios) for limit in (1, 3))
+    lower, near = (sum(found <= limit for _, found in ratios) for limit in (1, 3))
     study = find_study("paper")
     wanted, whole = study.wanted, forecast(study)
     own = [record for record in records if record.key in wanted]
     failed = sum(record.status == "failed" for record in own)
+    sofar = " so far" if len(own) < whole.runs else ""
     lines = [
-        f"- **Run so far:** {len(own)} of {whole.runs} trainings"
+        f"- **Run{sofar}:** {len(own)} of {whole.runs} trainings"
         + (f", {failed} of which failed" if failed else "")
         + f"; {len(run)} of the {len(rows)} published rows. {len(records) - len(own)} experiments besides.",
         f"- **Rows with exact initial data:** {lower} of {len(exact)} end at or below the published "
         f"error ({100 * lower / len(exact):.0f} %), {near} within three times it.",
     ]
-    above = [f"`{row.method}` on `{row.problem}` ({ratio:.3g}×)" for row, ratio in ratios if ratio > 1]
+    above = [f"`{row.method}` on `{row.problem}` ({ratio(found)}×)" for row, found in ratios if found > 1]
     if above:
         lines.append(f"- **Above the published error:** {', '.join(above)}.")
     pairs = foreseen(own, H200)
     expected, taken = (sum(part) / 60 for part in zip(*pairs, strict=True))
+    more = f"; for the whole study it foresees {whole.seconds[1] / 60:.0f} min" if sofar else ""
     lines.append(
-        f"- **Device time:** {taken:.1f} min so far, for which the model behind `--dry-run` foresees "
-        f"{expected:.1f} min; for the whole study it foresees {whole.seconds[1] / 60:.0f} min."
+        f"- **Device time:** {taken:.1f} min{sofar}, for which the model behind `--dry-run` foresees "
+        f"{expected:.1f} min{more}."
     )
     source = origin(records)
     lines.append(
@@ -138,7 +158,8 @@ def shown(tables: Sequence[Table]) -> str:
         if 3 * sum(bool(row.done) for row in table.rows) < max(len(table.rows), 1):
             missing += [table.title] if table.rows else []
             continue
-        columns = [c for c in table.columns if not c.title.startswith("L1") and c.title not in _ASIDE]
+        aside = _ASIDE if table.name != "expert" else ("seeds",)
+        columns = [c for c in table.columns if not c.title.startswith("L1") and c.title not in aside]
         parts.append(f"### {table.title}\n\n{table.about}\n\n{to_markdown(columns).rstrip()}")
     if missing:
         parts.append(f"Not yet run: {'; '.join(missing)}.")
@@ -160,13 +181,97 @@ def claims(tables: Sequence[Table]) -> str:
     return "\n\n".join(f"### {topic}\n\n" + "\n\n".join(told) for topic, told in topics.items())
 
 
+def choices() -> str:
+    """Lifts and gates beside each other on three problems."""
+    lines = [
+        "| problem | lift | gate | condition | λ₁/λₙ | λ₁τ to a tenth | lift leaves | size of N |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    found = read_theory(STORE / "theory")
+    for name in ("advection", "allen-cahn-1", "cahn-hilliard"):
+        told = [c for c in found[name]["choices"] if (c["lift"], c["gate"]) in _CHOICES]
+        for place, choice in enumerate(told):
+            figures = (choice[n] for n in ("condition", "spread", "time_to_tenth", "lift_loss", "task_size"))
+            kind = [f"`{choice[part].replace('-1t', '-t')}`" for part in ("lift", "gate")]
+            cells = ["" if place else f"`{name}`", *kind, *(short(value) for value in figures)]
+            lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def questions() -> str:
+    """What the kernels of each problem say on the study's explanation, question by question."""
+    lines = [
+        "| problem | is soft training split unevenly? | is the hard kernel better conditioned? | "
+        "does hard training, with frozen kernels, get further? |",
+        "| --- | --- | --- | --- |",
+    ]
+    for row in _theory():
+        found, shares = row["findings"], row["shares"]
+        split = f"{_yes(found['uneven'])}, {found['imbalance']:,.2g} : 1".replace("e+0", "e")
+        if min(shares, key=shares.get) == "residual":
+            split += ", and the initial data hold the larger part"
+        answers = [
+            split,
+            f"{_yes(found['better_conditioned'])}, {_compared(found['spread_ratio'])}",
+            f"{_yes(found['goes_further'])}, {_compared(found['left_ratio'])}",
+        ]
+        lines.append(f"| `{row['problem']}` | {' | '.join(answers)} |")
+    return "\n".join(lines)
+
+
+def _theory() -> list[dict]:
+    return json.loads((STORE / "theory" / "table.json").read_text("utf-8"))["rows"]
+
+
+def _yes(answer: bool) -> str:
+    return "yes" if answer else "no"
+
+
+def _compared(gain: float) -> str:
+    """By what factor hard is ahead of soft."""
+    if 1 / CLEAR < gain < CLEAR:
+        return "alike"
+    return f"{gain:.2g} times" if gain > 1 else f"{1 / gain:.2g} times worse"
+
+
+def again() -> str:
+    """What `hcpinn recheck` found, row by row: those of the same code first."""
+    heads = ["problem", "method", "trained at", "again at", "runs", "outcome", "error changed by at most"]
+    lines = ["| " + " | ".join(heads) + " |", "| --- | --- | --- | --- | ---: | --- | ---: |"]
+    rows: dict[tuple[str, ...], list[dict]] = {}
+    for path in sorted(RECHECK.glob("*.json"), reverse=True):
+        for run in json.loads(path.read_text("utf-8"))["runs"]:
+            if run["now"]:
+                values = ", ".join(
+                    f"{k} = {v:g}" for k, v in run["parameters"].items() if k in ("c", "horizon")
+                )
+                name = f"{run['problem']}, {values}" if values else run["problem"]
+                commits = (run[when]["commit"][:7] for when in ("before", "now"))
+                rows.setdefault((name, run["method"], *commits), []).append(run)
+    for (name, method, before, now), runs in rows.items():
+        counts = Counter(run["agreement"] for run in runs)
+        outcome = ", ".join(f"{count} {said}" if len(counts) > 1 else said for said, count in counts.items())
+        factor = max(
+            change["found"] for run in runs for measure, change in run["factors"].items() if _whole(measure)
+        )
+        changed = "–" if factor == 1 else f"{ratio(factor)}×"
+        cells = [name, f"`{method}`", f"`{before}`", f"`{now}`", str(len(runs)), outcome, changed]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _whole(measure: str) -> bool:
+    """Whether it is a relative L2 error over all times."""
+    return measure.startswith("rel_l2") and " at " not in measure
+
+
 def reproduction(tables: Sequence[Table]) -> str:
     """One line per problem: the study's best row, the same row here, and `expert`."""
     heads = ["problem", "the study", "the same here", "`expert`, one H200", "`expert`, two CPU cores"]
     lines = ["| " + " | ".join(heads) + " |", "| --- |" + " ---: |" * (len(heads) - 1)]
     for name, entry in ENTRIES.items():
         best = best_row(entry.problem)
-        row = next((r for r in _rows(tables) if best and _belongs(r, best)), None)
+        row = row_of(tables, best) if best else None
         measures = list(best.figures) if best else []
         chosen = [m for m in measures if m.startswith("rel_l2")]
         published = " / ".join(number(best.figures[m]) for m in chosen) if best else ""
@@ -195,12 +300,6 @@ def _expert(folder: str, name: str) -> str:
 
 def _rows(tables: Iterable[Table]) -> list[Row]:
     return [row for table in tables if table.name != "expert" for row in table.rows]
-
-
-def _belongs(row: Row, published: PublishedRow) -> bool:
-    """Whether a row is that of a published one."""
-    same = (row.problem, row.method) == (published.problem, published.method)
-    return same and dict(row.parameters) == dict(published.parameters) and not row.deviations
 
 
 def _ratio(row: Row) -> float:

@@ -32,6 +32,14 @@ def test_what_is_kept_is_found_again(store):
     assert store.get(given[0].key) is None
 
 
+def test_a_problem_may_be_there_with_and_without_a_parameter(store):
+    short = record(key="1" * 40, parameters={"c": 60.0, "horizon": 0.5})
+    whole = record(key="2" * 40, parameters={"c": 60.0})
+    for item in (short, whole):
+        store.keep(item)
+    assert {r.key for r in store.records()} == {short.key, whole.key}
+
+
 def test_records_in_files_are_small_and_readable(store):
     store.keep(record())
     (path,) = (store.folder / "runs").iterdir()

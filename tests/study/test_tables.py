@@ -68,6 +68,20 @@ def test_figures_are_means_over_seeds_and_ratios_compare_with_the_published_figu
     assert found.runs == "3 of 10"
 
 
+def test_expert_stands_below_the_studys_best_row_in_the_same_measure():
+    records = [
+        record("gray-scott", "pbc+ic2+sa+mb", {"u": 1e-4, "v": 5e-4}),
+        record("gray-scott", "expert", {"u": 1e-8, "v": 4e-7}),
+    ]
+    found = table(records, "expert")
+    best, own = (r for r in found.rows if r.problem == "gray-scott")
+    assert (best.method, own.method) == ("pbc+ic2+sa+mb", "expert")
+    assert best.published == own.published == {"rel_l2": 8.46e-4}  # of both fields the larger error
+    assert best.ratio("rel_l2") == pytest.approx(5e-4 / 8.46e-4)
+    assert own.ratio("rel_l2") == pytest.approx(4e-7 / 8.46e-4)
+    assert sum(r.method == "expert" for r in found.rows) == len({r.problem for r in found.rows}) == 9
+
+
 def test_one_training_stands_in_every_table_it_belongs_to():
     records = [record("allen-cahn-1", "paper", 1e-3)]
     assert row(records, "ablation allen-cahn-1", "pbc+ic1+sa").done == records

@@ -39,7 +39,9 @@ def recheck(
     key: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="KEY", help="A run to train, instead, by the first digits of its key; repeatable."
+            "--key",
+            metavar="KEY",
+            help="A run to train, instead, by the first digits of its key; repeatable.",
         ),
     ] = None,
     seed: Annotated[

@@ -18,7 +18,9 @@ def report(
     ] = None,
     tables: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Also write every table here, as Markdown, CSV and LaTeX files."),
+        typer.Option(
+            "--tables", metavar="DIR", help="Also write every table here, as Markdown, CSV and LaTeX files."
+        ),
     ] = None,
     figures: Annotated[bool, typer.Option(help="Draw figures.")] = True,
 ) -> None:

@@ -50,7 +50,9 @@ def solve(
     ] = 1e-3,
     steps: Annotated[
         str | None,
-        typer.Option(metavar="N,N,…", help="Steps of each stage in place of the method's, as in 2000,500."),
+        typer.Option(
+            "--steps", metavar="N,N,…", help="Steps of each stage in place of the method's, as in 2000,500."
+        ),
     ] = None,
     points: Annotated[
         int | None, typer.Option(min=1, help="Residual points in place of the method's.")
@@ -68,6 +70,7 @@ def solve(
     distributed: Annotated[
         str | None,
         typer.Option(
+            "--distributed",
             metavar="auto|HOST:PORT,COUNT,NUMBER",
             help="Train together with the same command in other processes: as Slurm or Open MPI tell, or by "
             "the address of the first, how many there are, and which of them this is, from 0 on.",

@@ -43,10 +43,12 @@ def study(
         Path | None, typer.Option("--out", "-o", help="Folder of the store.", show_default="out/study")
     ] = None,
     seeds: Annotated[
-        str | None, typer.Option(metavar="N,N|N-N", help="Seeds in place of the study's, as in 0,1,2 or 0-9.")
+        str | None,
+        typer.Option("--seeds", metavar="N,N|N-N", help="Seeds in place of the study's, as in 0,1,2 or 0-9."),
     ] = None,
     steps: Annotated[
-        str | None, typer.Option(metavar="N,N,…", help="Steps of each stage in place of the methods'.")
+        str | None,
+        typer.Option("--steps", metavar="N,N,…", help="Steps of each stage in place of the methods'."),
     ] = None,
     points: Annotated[
         int | None, typer.Option(min=1, help="Residual points in place of the methods'.")
@@ -74,10 +76,14 @@ def study(
     ] = 1,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="ray[:ADDRESS]", help="Train on a Ray cluster; without an address a local one."),
+        typer.Option(
+            "--cluster",
+            metavar="ray[:ADDRESS]",
+            help="Train on a Ray cluster; without an address a local one.",
+        ),
     ] = None,
     tensorboard: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Also write logs for TensorBoard.")
+        Path | None, typer.Option("--tensorboard", metavar="DIR", help="Also write logs for TensorBoard.")
     ] = None,
     progress: BarOrLines = None,
 ) -> None:

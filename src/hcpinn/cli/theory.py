@@ -45,7 +45,10 @@ def theory(
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds the verdict rests on.")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="Steps of gradient descent.")] = 1000,
     along: Annotated[
-        str, typer.Option(metavar="N,N,…", help="Steps of Adam after which kernels are looked at again.")
+        str,
+        typer.Option(
+            "--along", metavar="N,N,…", help="Steps of Adam after which kernels are looked at again."
+        ),
     ] = "100,1000",
     out: Annotated[
         Path | None,

@@ -110,7 +110,7 @@ def our_evidence(tables: Iterable[Table], theory: Mapping[str, Mapping[str, Any]
     """The errors found here. Where a row was run at several budgets, the published one counts."""
     rows: dict[Key, Row] = {}
     records: dict[str, Record] = {}
-    for table in tables:
+    for table in _evident(tables):
         for row in table.rows:
             records.update({record.key: record for record in row.done})
             name = row.method if row.modes is None else f"m = {row.modes}"
@@ -123,11 +123,16 @@ def our_evidence(tables: Iterable[Table], theory: Mapping[str, Mapping[str, Any]
 def published_evidence(tables: Iterable[Table]) -> Evidence:
     """The errors that were published."""
     rows: dict[Key, Row] = {}
-    for table in tables:
+    for table in _evident(tables):
         for row in table.rows:
-            if row.published and row.method != "expert":
+            if row.published:
                 rows.setdefault((row.problem, row.method, tuple(sorted(row.parameters.items()))), row)
     return Evidence(rows, _published_figure)
+
+
+def _evident(tables: Iterable[Table]) -> list[Table]:
+    """All tables but that of `expert`, which repeats rows of the others in its own measure."""
+    return [table for table in tables if table.name != "expert"]
 
 
 def _our_figure(row: Row, name: str) -> Sample | None:

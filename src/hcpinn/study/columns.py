@@ -57,6 +57,12 @@ def columns_of(rows: Sequence[Row], measures: Sequence[str]) -> tuple[Column, ..
     columns += [
         _text("seeds", rows, lambda row: row.runs),
         Column("verdict", tuple(Cell(row.verdict, row.verdict) for row in rows), "verdict"),
+        Column(
+            "parameters",
+            tuple(_figure(row.size, lambda size: f"{size:,.0f}") for row in rows),
+            "figure",
+            shown=any(row.method == "expert" for row in rows),
+        ),
         Column("seconds", tuple(_figure(row.seconds, seconds) for row in rows), "figure"),
         Column("note", tuple(Cell(row.notes, row.notes) for row in rows), "note"),
     ]

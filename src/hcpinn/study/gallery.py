@@ -22,11 +22,12 @@ from .figures import (
     row_label,
     scatter_figure,
 )
+from .paper import best_row
 from .picture import to_svg
 from .record import Record
 from .rows import MEASURES, Row, measured
 from .store import Store
-from .tables import Table, own_rows
+from .tables import Table, own_rows, row_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,17 +73,17 @@ class Gallery:
                     lambda: scatter_figure(both),
                 )
             )
-        best = [
-            (entry.title, self.best(own_rows(tables), name))
+        featured = [
+            (entry.title, self.featured(tables, name))
             for name, entry in ENTRIES.items()
             if len(entry.problem.space) == 1
         ]
-        found = [(title, solution) for title, solution in best if solution is not None]
+        found = [(title, solution) for title, solution in featured if solution is not None]
         if len(found) > 1:
             pictures.append(
                 _drawn(
                     "overview",
-                    "Truth, prediction and absolute error of each problem's best run",
+                    "Truth, prediction and absolute error of the study's best row for each problem",
                     "Colour maps over time and space, one row for each of "
                     + ", ".join(title for title, _ in found)
                     + ".",
@@ -124,6 +125,13 @@ class Gallery:
             if table.name not in ("comparison", "others") and not table.name.startswith("modes"):
                 pictures += self._fields(table, problem)
         return pictures
+
+    def featured(self, tables: Sequence[Table], problem: str) -> Solution | None:
+        """The best seed of the row that the study has the lowest error for, or else of its other rows."""
+        published = best_row(ENTRIES[problem].problem)
+        row = row_of(tables, published) if published else None
+        chosen = self.best([row], problem) if row else None
+        return chosen or self.best(own_rows(tables), problem)
 
     def best(self, rows: Iterable[Row], problem: str) -> Solution | None:
         """The solution with the smallest error among the runs of a problem that were kept."""

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from .record import Record
 from .rows import device_seconds
 
+_DIGITS = 7
+"""Digits by which a commit is known here: some records have all forty, some the first few."""
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -50,12 +53,17 @@ def origin(records: Sequence[Record]) -> Origin:
     return Origin(
         devices=Counter(record.summary.get("device") or "not recorded" for record in done),
         versions=versions,
-        commits=Counter(record.commit or "not recorded" for record in records),
+        commits=Counter(_short(record.commit) for record in records),
         references=dict(sorted(references.items())),
         first=dates[0] if dates else "",
         last=dates[-1] if dates else "",
         seconds=sum(device_seconds(record) for record in done),
     )
+
+
+def _short(commit: str) -> str:
+    """The first digits of a commit, with the '+' of changed files."""
+    return commit[:_DIGITS] + "+" * commit.endswith("+") if commit else "not recorded"
 
 
 def listed(counts: Counter[str]) -> str:

@@ -131,6 +131,13 @@ class Row:
         return float(np.mean(known)) if known else None
 
     @property
+    def size(self) -> int | None:
+        """How many parameters are trained."""
+        return next(
+            (r.summary["parameters_trained"] for r in self.done if "parameters_trained" in r.summary), None
+        )
+
+    @property
     def notes(self) -> str:
         """What a reader has to know: other settings, reasons of failure."""
         reasons = [f"seed {record.seed} failed: {record.reason}" for record in self.failed]

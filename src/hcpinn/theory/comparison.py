@@ -26,7 +26,7 @@ TIMES = (0.0, 1.0, 1e2, 1e4, 1e6)
 
 JUDGED = 1e4
 
-_UNEVEN, _CLEAR = 10.0, 1.5
+_UNEVEN, CLEAR = 10.0, 1.5
 """Ratio of trace shares from which they count as uneven, and of other figures from which they differ."""
 
 
@@ -111,8 +111,8 @@ def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
     left = [(s[at] / s[0], h[at] / h[0]) for s, h in known]
     error = _median([s[at] / max(h[at], 1e-300) for s, h in known]) if known else None
     ratio = _median([s / max(h, 1e-300) for s, h in left]) if left else None
-    uneven, better = imbalance >= _UNEVEN, spread >= _CLEAR
-    further = None if ratio is None else ratio >= _CLEAR
+    uneven, better = imbalance >= _UNEVEN, spread >= CLEAR
+    further = None if ratio is None else ratio >= CLEAR
     small = min(pairs[0][0].shares, key=lambda name: pairs[0][0].shares[name])
     share = _median([s.shares[small] for s, _ in pairs])
     reasons = [
@@ -136,7 +136,7 @@ def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
 
 def _word(ratio: float, above: str, below: str) -> str:
     """How two figures compare, in a word."""
-    if 1 / _CLEAR < ratio < _CLEAR:
+    if 1 / CLEAR < ratio < CLEAR:
         return f"neither {above} nor {below}" if above == "better" else "about as far"
     return above if ratio > 1 else below
 

@@ -71,18 +71,18 @@ def cells(row: Mapping[str, Any]) -> list[str]:
     """A row's cells as text, in the order of `HEADS`."""
 
     def both(name: str) -> str:
-        return " / ".join(_short(row[side][name]) for side in ("soft", "hard"))
+        return " / ".join(short(row[side][name]) for side in ("soft", "hard"))
 
     return [
         str(row["problem"]),
-        _short(row["initial_share"]),
+        short(row["initial_share"]),
         *(both(name) for name in ("condition", "spread", "effective_rank", "largest")),
         *(both(name) for name in ("error_left", "trained_error")),
         str(row["findings"]["status"]),
     ]
 
 
-def _short(value: float | None) -> str:
+def short(value: float | None) -> str:
     """Two digits, without the zero that pads an exponent."""
     if value is None:
         return "–"
