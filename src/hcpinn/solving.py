@@ -58,7 +58,7 @@ def solve(
     Args:
         problem: what to solve.
         method: how: a `Method`, or the name of one.
-        seed: the seed of everything random. Same seed, same machine: same bits.
+        seed: the seed of everything random. Same seed, same machine, same compiled programs: same bits.
         accuracy: the relative L2 error up to which the solution counts as converged; methods that
             stop early, as `expert` does, stop there.
         out: a folder for checkpoints, so that an interrupted training can be resumed.

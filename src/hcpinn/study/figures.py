@@ -146,6 +146,7 @@ def overview_figure(solutions: Sequence[tuple[str, Solution]]) -> Figure:
         for axis, values, caption, colors, (low, high) in panels:
             axis.axis("on")
             shown.panel(axis, values, caption, colors, low, high)
+            axis.title.set_fontsize("small" if blocks == 2 else "medium")
             if place < deep - 1 and number < len(rows) - 1:
                 axis.set_xlabel("")
             if axis is not truth:
