@@ -238,7 +238,7 @@ def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone
         own = [run for run in section.runs if "," not in run.method.name]
         assert all(run.method == find_method(run.method.name, run.problem) for run in own)
         assert own
-    kink, diffusivity, slopes, modes, waves, plane, horizon = (
+    kink, diffusivity, slopes, modes, waves, plane, horizon, crossing = (
         [run for run in part.runs if "," in run.method.name] for part in sections
     )
     for run in kink:
@@ -250,6 +250,12 @@ def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone
         changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
         assert changed == ["name", "penalties"]
         assert [p.order for p in run.method.penalties if isinstance(p, hc.PeriodicPenalty)] == [1]
+    for run in crossing:
+        row = find_method(run.method.name.partition(",")[0], run.problem)
+        changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
+        assert changed == ["name", "penalties"]
+        assert run.problem.horizon == 0.5
+        assert [p.weight for p in run.method.penalties if isinstance(p, hc.PeriodicPenalty)] == [100.0]
     for run in modes + waves:
         row = find_method(run.method.name.partition(",")[0], run.problem)
         changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
