@@ -4,9 +4,9 @@
     python benchmarks/paper_page.py --prune
 
 All of it comes from the store `results/paper`, for `expert` from `results/expert`, and for what was trained
-again from `results/recheck`. Sections of the
-pages between `<!-- begin NAME -->` and `<!-- end NAME -->` are made anew. With `--prune` the store loses the
-solutions that no figure of `hcpinn report` shows, which keeps it small.
+again from `results/recheck`; the tables of docs/guides/theory.md from `results/paper/theory`. Sections of
+the pages between `<!-- begin NAME -->` and `<!-- end NAME -->` are made anew. With `--prune` the store loses
+the solutions that no figure of `hcpinn report` shows, which keeps it small.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
     lines = [
         f"- **Run{sofar}:** {len(own)} of {whole.runs} trainings"
         + (f", {failed} of which failed" if failed else "")
-        + f"; {len(run)} of the {len(rows)} published rows. {len(records) - len(own)} experiments besides.",
+        + f"; {len(run)} of the {len(rows)} published rows. {len(records) - len(own)} runs besides.",
         f"- **Rows with exact initial data:** {lower} of {len(exact)} end at or below the published "
         f"error ({100 * lower / len(exact):.0f} %), {near} within three times it.",
     ]
@@ -207,7 +207,7 @@ def questions() -> str:
     ]
     for row in _theory():
         found, shares = row["findings"], row["shares"]
-        split = f"{_yes(found['uneven'])}, {found['imbalance']:,.2g} : 1".replace("e+0", "e")
+        split = f"{_yes(found['uneven'])}, {short(found['imbalance'])} : 1"
         if min(shares, key=shares.get) == "residual":
             split += ", and the initial data hold the larger part"
         answers = [
