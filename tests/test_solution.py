@@ -383,6 +383,7 @@ def test_the_summary_is_plain_data_with_all_that_was_promised():
     assert summary["final_loss"] == pytest.approx(1e-3)
     assert summary["versions"]["hcpinn"] == hc.__version__
     assert summary["versions"]["jax"] == jax.__version__
+    assert summary["kernels"] == "by rule"
     assert summary["stop_reason"] == Stop.BUDGET.value
 
 

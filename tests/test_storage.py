@@ -50,7 +50,7 @@ def make(problem=PROBLEM, method=METHOD, **facts):
         ),
         "stop": Stop.PRECISION,
         "seconds": 12.125,
-        "provenance": Provenance("cpu: a processor", {"hcpinn": "0.1.0", "jax": "0.10"}),
+        "provenance": Provenance("gpu: a card", {"hcpinn": "0.1.0", "jax": "0.10"}, "by timing"),
         "verdict": hc.Verdict("not converged", 0.3125, ("Too far off.", "Train longer.")),
         "rel_l2": {"u": 0.3125},
         "rel_l1": {"u": 0.1},

@@ -38,6 +38,9 @@ class Provenance:
 
     device: str
     versions: Mapping[str, str]
+    kernels: str | None = None
+    """How the compiler chose among kernels: 'by rule', so that the same choice is made every time, or 'by
+    timing'. None in files from before this was kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +167,7 @@ class Solution:
             },
             "device": self.provenance.device,
             "versions": dict(self.provenance.versions),
+            "kernels": self.provenance.kernels,
         }
 
     def lean(self) -> Solution:

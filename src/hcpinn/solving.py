@@ -27,6 +27,7 @@ from .planning import REFERENCE, TrainingPlan, network_key
 from .precision import double
 from .problem import Problem
 from .processes import is_first
+from .programs import choice_of_kernels
 from .reference import Reference, fingerprint, solve_reference
 from .resolution import wiggles
 from .runs import Run
@@ -264,7 +265,7 @@ def provenance(devices: int = 1) -> Provenance:
         "python": platform.python_version(),
         **{p: version(p) for p in packages},
     }
-    return Provenance(name, versions)
+    return Provenance(name, versions, choice_of_kernels(device.platform))
 
 
 def _processor() -> str:

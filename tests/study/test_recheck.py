@@ -286,6 +286,29 @@ def test_how_far_two_trainings_agree(error, seeds, changes, agreement):
     assert pair(error, seeds=seeds, **changes).agreement is agreement
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "agreement"),
+    [
+        ("by rule", "by rule", Agreement.DIFFERS),
+        ("by timing", "by rule", Agreement.SPREAD),
+        ("by rule", "by timing", Agreement.SPREAD),
+        ("by timing", "by timing", Agreement.SPREAD),  # other kernels may have been the fastest
+        (None, "by rule", Agreement.SPREAD),
+    ],
+)
+def test_kernels_chosen_by_timing_are_an_excuse_on_a_gpu(before, now, agreement):
+    first, second = (
+        dataclasses.replace(found, summary={**found.summary, "device": "gpu: test", "kernels": kernels})
+        for found, kernels in (
+            (record("allen-cahn-1", "pbc", 1e-3), before),
+            (record("allen-cahn-1", "pbc", 1.5e-3), now),
+        )
+    )
+    found = Pair(first, second)
+    assert found.agreement is agreement
+    assert found.changed == (() if agreement is Agreement.DIFFERS else ("kernels",))
+
+
 def test_the_run_itself_does_not_widen_the_spread_it_is_judged_by():
     tampered = pair(1e-1, seeds=(1.1e-1, 1.2e-1), commit="another")
     assert tampered.agreement is Agreement.DIFFERS

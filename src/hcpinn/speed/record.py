@@ -20,6 +20,7 @@ def origin(program: str, arguments: Sequence[str]) -> dict[str, Any]:
         "command": " ".join([program, *(Path(argument).name for argument in arguments)]),
         "device": where.device,
         "versions": dict(where.versions),
+        "kernels": where.kernels,
         "platform": platform.platform(),
         "commit": source_commit(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),

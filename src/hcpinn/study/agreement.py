@@ -5,8 +5,9 @@ The answer is the first of these that fits:
 * same bits: errors, loss and steps are equal to the last digit
 * same to rounding: no error differs by more than 1 part in 1,000
 * within the seed spread: something that decides the last digits is not as it was (the device, the versions,
-  hcpinn's code, the runs that trained together), and each error has changed by no more than a factor of two,
-  or than the factor between the smallest and the largest error of the row's other seeds, if that is more
+  hcpinn's code, the runs that trained together, or kernels that were chosen by timing), and each error has
+  changed by no more than a factor of two, or than the factor between the smallest and the largest error of
+  the row's other seeds, if that is more
 * differs
 
 Rounding that differs in the last digit grows over tens of thousands of steps until two trainings have no more
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+from ..programs import BY_RULE
 from .record import Record
 
 ROUNDING = 1e-3
@@ -60,6 +62,7 @@ class Pair:
             "device": _same(self, "device"),
             "versions": _same(self, "versions"),
             "code": self.before.commit == self.now.commit,
+            "kernels": _by_rule(self.before) and _by_rule(self.now),
             "group": _same_group(self.before, self.now),
         }
         return tuple(name for name, alike in same.items() if not alike)
@@ -149,6 +152,12 @@ def _same(pair: Pair, fact: str) -> bool:
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         return all(before[name] == now[name] for name in set(before) & set(now))
     return before == now
+
+
+def _by_rule(record: Record) -> bool:
+    """Whether it was compiled as it would be again; before this was kept, on a CPU alone."""
+    kernels, device = record.summary.get("kernels"), str(record.summary.get("device") or "cpu")
+    return kernels == BY_RULE if kernels else device.startswith("cpu")
 
 
 def _same_group(before: Record, now: Record) -> bool:

@@ -232,6 +232,7 @@ def _outcome(record: Record) -> dict[str, Any]:
         **({"reason": record.reason} if record.reason else {}),
         **({name: _finite(value) for name, value in errors(record).items()} if record.done else {}),
         "device": record.summary.get("device"),
+        "kernels": record.summary.get("kernels"),
         "commit": record.commit,
         "finished": record.finished,
         "trained_together": record.trained_together,

@@ -44,6 +44,7 @@ def summarise(analysis: Analysis) -> dict[str, Any]:
         "wall_s": round(found.seconds, 3),
         "device": found.provenance.device,
         "versions": dict(found.provenance.versions),
+        "kernels": found.provenance.kernels,
     }
 
 
