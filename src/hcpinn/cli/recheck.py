@@ -58,9 +58,9 @@ def recheck(
 
     Each run is trained with the runs that it trained with at first, and all of them are compared. They have
     the [bold]same bits[/bold]; or they are the [bold]same to rounding[/bold], 1 part in 1,000; or, if device,
-    versions, code or group are not as they were, [bold]within the seed spread[/bold]: errors changed by no
-    more than a factor of two, or than the row's other seeds differ; or a run [bold]differs[/bold]. All
-    figures are in recheck.json in the output folder.
+    versions, code or group are not as they were, or kernels were chosen by timing, [bold]within the seed
+    spread[/bold]: errors changed by no more than a factor of two, or than the row's other seeds differ; or a
+    run [bold]differs[/bold]. All figures are in recheck.json in the output folder.
 
     Exit code: 0 if no run differs; 1 if one does; 2 for bad input; 3 if time was up; 130 if interrupted.
 

@@ -62,7 +62,7 @@ class Pair:
             "device": _same(self, "device"),
             "versions": _same(self, "versions"),
             "code": self.before.commit == self.now.commit,
-            "kernels": _by_rule(self.before) and _by_rule(self.now),
+            "kernels": self.before.kernels == self.now.kernels == BY_RULE,
             "group": _same_group(self.before, self.now),
         }
         return tuple(name for name, alike in same.items() if not alike)
@@ -152,12 +152,6 @@ def _same(pair: Pair, fact: str) -> bool:
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         return all(before[name] == now[name] for name in set(before) & set(now))
     return before == now
-
-
-def _by_rule(record: Record) -> bool:
-    """Whether it was compiled as it would be again; before this was kept, on a CPU alone."""
-    kernels, device = record.summary.get("kernels"), str(record.summary.get("device") or "cpu")
-    return kernels == BY_RULE if kernels else device.startswith("cpu")
 
 
 def _same_group(before: Record, now: Record) -> bool:

@@ -19,6 +19,8 @@ class Origin:
 
     devices: Counter[str]
     versions: dict[str, Counter[str]]
+    kernels: Counter[str]
+    """How the compiler chose among kernels."""
     commits: Counter[str]
     references: dict[str, str]
     """For each problem its reference: the solver, and the error it is good to."""
@@ -53,6 +55,7 @@ def origin(records: Sequence[Record]) -> Origin:
     return Origin(
         devices=Counter(record.summary.get("device") or "not recorded" for record in done),
         versions=versions,
+        kernels=Counter(record.kernels for record in done),
         commits=Counter(_short(record.commit) for record in records),
         references=dict(sorted(references.items())),
         first=dates[0] if dates else "",

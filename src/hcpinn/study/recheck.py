@@ -199,6 +199,7 @@ def _told(source: Origin) -> dict[str, Any]:
     return {
         "devices": dict(source.devices),
         "versions": {name: dict(counts) for name, counts in source.versions.items()},
+        "kernels": dict(source.kernels),
         "commits": dict(source.commits),
         "first": source.first,
         "last": source.last,
@@ -232,7 +233,7 @@ def _outcome(record: Record) -> dict[str, Any]:
         **({"reason": record.reason} if record.reason else {}),
         **({name: _finite(value) for name, value in errors(record).items()} if record.done else {}),
         "device": record.summary.get("device"),
-        "kernels": record.summary.get("kernels"),
+        "kernels": record.kernels,
         "commit": record.commit,
         "finished": record.finished,
         "trained_together": record.trained_together,

@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import FileError, HcpinnError
 from ..method import Method, from_dict, to_dict
 from ..problem import Problem
+from ..programs import BY_RULE, BY_TIMING
 from ..reference import fingerprint
 from ..runs import Run
 from ..solution import Solution, relative_errors
@@ -73,6 +74,12 @@ class Record:
     def done(self) -> bool:
         """Whether the run came to its end."""
         return self.status == DONE
+
+    @property
+    def kernels(self) -> str:
+        """How its kernels were chosen; where nobody says, as was usual: on a GPU by timing."""
+        on_cpu = str(self.summary.get("device") or "cpu").startswith("cpu")
+        return self.summary.get("kernels") or (BY_RULE if on_cpu else BY_TIMING)
 
     def to_plain(self) -> dict[str, Any]:
         """The record as plain data, for JSON."""

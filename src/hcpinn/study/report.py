@@ -240,6 +240,7 @@ def _provenance(records: Sequence[Record], source: Origin, unopened: Sequence[st
                     f"{duration(source.seconds)}; runs that trained together or side by side share it",
                 ),
                 ("Batched", together(records) or "no run ended"),
+                ("Kernels chosen", listed(source.kernels)),
                 ("Commits of hcpinn", listed(source.commits)),
             ],
         ),
