@@ -9,6 +9,7 @@ LIGHTLY = (
     "--xla_cpu_use_fusion_emitters=false",  # which makes compiling three times as fast
     "--xla_cpu_parallel_codegen_split_count=1",
     "--xla_cpu_multi_thread_eigen=false",
+    "--xla_gpu_deterministic_ops=true",  # as in the command line: programs for other flags are others
 )
 os.environ.setdefault("XLA_FLAGS", " ".join(LIGHTLY))
 # What one test has compiled serves the others, in this process, in those beside it and in those it starts.

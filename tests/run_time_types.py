@@ -2,4 +2,9 @@
 
 from beartype import BeartypeConf, beartype
 
-check = beartype(conf=BeartypeConf(is_pep484_tower=True))
+_check = beartype(conf=BeartypeConf(is_pep484_tower=True))
+
+
+def check(checked):
+    """Check calls of it, unless it is defined within a function: it would be prepared anew every time."""
+    return checked if "<locals>" in getattr(checked, "__qualname__", "") else _check(checked)

@@ -2,10 +2,9 @@
 #include <math.h>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <ucontext.h>
-#include <vector>
 
 #define EMULATED
 #define __global__
@@ -31,7 +30,8 @@ static inline float __fmul_rn(float x, float y) { return x * y; }
 static inline float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
 
 static Place threadIdx, blockIdx, gridDim;
-static std::vector<std::vector<double>> exchanged;
+constexpr int MOST_THREADS = 1024, STACK = 1 << 18;
+static double exchanged[MOST_THREADS / 32][32 + 128 + 64];
 alignas(16) static char arena[1 << 20];
 
 struct Barrier {
@@ -39,14 +39,13 @@ struct Barrier {
 };
 struct Thread {
   ucontext_t state;
-  std::vector<char> stack;
-  bool done = false;
+  char* stack;
+  bool done;
 };
 static ucontext_t scheduler;
-static std::vector<Thread> team;
-static Barrier whole;
-static std::vector<Barrier> warps;
-static std::function<void()> body;
+static Thread team[MOST_THREADS];
+static Barrier whole, warps[MOST_THREADS / 32];
+static const void* body;
 
 // A thread that has to wait hands over to the next.
 static void wait_at(Barrier& barrier) {
@@ -72,7 +71,7 @@ template <class T>
 static inline void emulate_mma(T (&c)[4], T a0, T a1, T a2, T a3, T b0, T b1) {
   auto& all = exchanged[threadIdx.x / 32];
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  double *a = all.data() + 32, *b = a + 128;
+  double *a = all + 32, *b = a + 128;
   a[g * 8 + t] = a0, a[(g + 8) * 8 + t] = a1;
   a[g * 8 + t + 4] = a2, a[(g + 8) * 8 + t + 4] = a3;
   b[t * 8 + g] = b0, b[(t + 4) * 8 + g] = b1;
@@ -89,28 +88,28 @@ static inline void emulate_mma(float (&c)[4], unsigned a0, unsigned a1, unsigned
   emulate_mma<float>(c, cut(a0), cut(a1), cut(a2), cut(a3), cut(b0), cut(b1));
 }
 
-static void begin_thread() {
-  body();
+template <class Kernel> static void begin_thread() {
+  (*static_cast<const Kernel*>(body))();
   team[threadIdx.x].done = true;
 }
 
-static void emulate(int blocks, int runs, int threads, std::function<void()> kernel) {
+template <class Kernel> static void emulate(int blocks, int runs, int threads, const Kernel& kernel) {
   gridDim = {blocks, runs};
-  body = kernel;
-  exchanged.assign(threads / 32, std::vector<double>(32 + 128 + 64));
+  body = &kernel;
+  for (int i = 0; i < threads; ++i) team[i].stack = static_cast<char*>(std::malloc(STACK));
   for (int run = 0; run < runs; ++run)
     for (int block = 0; block < blocks; ++block) {
       blockIdx = {block, run};
       whole = {threads};
-      warps.assign(threads / 32, Barrier{32});
-      team.assign(threads, Thread{});
-      for (auto& one : team) {
-        one.stack.resize(1 << 18);
+      for (int warp = 0; warp < threads / 32; ++warp) warps[warp] = {32};
+      for (int i = 0; i < threads; ++i) {
+        Thread& one = team[i];
+        one.done = false;
         getcontext(&one.state);
-        one.state.uc_stack.ss_sp = one.stack.data();
-        one.state.uc_stack.ss_size = one.stack.size();
+        one.state.uc_stack.ss_sp = one.stack;
+        one.state.uc_stack.ss_size = STACK;
         one.state.uc_link = &scheduler;
-        makecontext(&one.state, begin_thread, 0);
+        makecontext(&one.state, begin_thread<Kernel>, 0);
       }
       for (bool going = true; going;) {
         going = false;
@@ -122,4 +121,5 @@ static void emulate(int blocks, int runs, int threads, std::function<void()> ker
           }
       }
     }
+  for (int i = 0; i < threads; ++i) std::free(team[i].stack);
 }

@@ -6,17 +6,15 @@
 // features, which are then kept behind the hidden layers, and whose weights come behind the first). The functions
 // begin(z), outer(own, jet), pull(own, wanted, inner), mix and unmix, for vectors, stand where ARITHMETIC does.
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <memory>
-#include <thread>
 
-#include "xla/ffi/api/ffi.h"
+#include <sched.h>
+
+#include "xla/ffi/api/c_api.h"  // the C++ interface takes a second to compile, these few lines none
 
 #if defined(__AVX512F__)
 #define VECTOR_BYTES 64
@@ -176,6 +174,10 @@ static inline void gather(const real* const* features, long first, long points, 
     }
 }
 
+static void fill(real* from, const real* to, real value) {
+  while (from < to) *from++ = value;
+}
+
 // Aligned memory for vectors.
 struct Space {
   V* at;
@@ -216,7 +218,7 @@ static void forward(const real* const* features, Weights w, long points, long fr
                     V* kept) {
   constexpr int wide = F > W ? F : W;
   if (lost(w)) {
-    for (int i = 0; i < S * C; ++i) std::fill(out + i * padded + from * LANES, out + i * padded + to * LANES, *w.last);
+    for (int i = 0; i < S * C; ++i) fill(out + i * padded + from * LANES, out + i * padded + to * LANES, *w.last);
     return;
   }
   Space space((wide + W) * S);
@@ -256,7 +258,7 @@ static void backward(const real* const* features, Weights w, long points, long f
                      const V* kept, const real* cotangent, real* gradient) {
   constexpr int wide = F > W ? F : W;
   if (lost(w)) {
-    std::fill(gradient, gradient + TOTAL, *w.last);
+    fill(gradient, gradient + TOTAL, *w.last);
     return;
   }
   constexpr int encodings = MIXED ? 2 * GROUP * W * S : 0;
@@ -333,81 +335,140 @@ static void backward(const real* const* features, Weights w, long points, long f
   for (int i = 0; i < TOTAL; ++i) gradient[i] = total(sums[i]);
 }
 
-namespace ffi = xla::ffi;
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// What XLA hands over with a call.
+struct Call {
+  XLA_FFI_CallFrame* frame;
+
+  const XLA_FFI_Buffer& given(int64_t i) const { return *static_cast<XLA_FFI_Buffer*>(frame->args.args[i]); }
+  const XLA_FFI_Buffer& wanted(int64_t i) const { return *static_cast<XLA_FFI_Buffer*>(frame->rets.rets[i]); }
+  real* data(int64_t i) const { return static_cast<real*>(given(i).data); }
+
+  // Threads of XLA's pool; one where there is none.
+  int64_t threads() const {
+    int64_t count = 1;
+    XLA_FFI_ThreadPool_NumThreads_Args asked = {XLA_FFI_ThreadPool_NumThreads_Args_STRUCT_SIZE, nullptr, frame->ctx,
+                                                &count};
+    return succeeds(frame->api->XLA_FFI_ThreadPool_NumThreads(&asked)) ? count : 1;
+  }
+  bool schedule(XLA_FFI_Task* task, void* data) const {
+    XLA_FFI_ThreadPool_Schedule_Args asked = {XLA_FFI_ThreadPool_Schedule_Args_STRUCT_SIZE, nullptr, frame->ctx, task,
+                                              data};
+    return succeeds(frame->api->XLA_FFI_ThreadPool_Schedule(&asked));
+  }
+
+ private:
+  bool succeeds(XLA_FFI_Error* error) const {
+    if (!error) return true;
+    XLA_FFI_Error_Destroy_Args done = {XLA_FFI_Error_Destroy_Args_STRUCT_SIZE, nullptr, error};
+    frame->api->XLA_FFI_Error_Destroy(&done);
+    return false;
+  }
+};
+
+// Tasks 0, 1, … of a call. A thread may come when all is done and the call over, so the last one clears up.
+struct Work {
+  const int64_t count;
+  const void* const task;
+  void (*const run)(const void* task, int64_t i);
+  std::atomic<int64_t> next{0}, done{0}, holders{1};
+
+  void help() {
+    for (int64_t i; (i = next++) < count; ++done) run(task, i);
+  }
+  void leave() {
+    if (--holders == 0) delete this;
+  }
+};
+
+static void help_out(void* data) {
+  static_cast<Work*>(data)->help();
+  static_cast<Work*>(data)->leave();
+}
 
 // Runs task(0), task(1), … on the caller's thread and on as many of the pool as are free.
 template <class Task>
-static void share_out(ffi::ThreadPool& pool, int64_t count, Task task) {
-  struct State {
-    std::atomic<int64_t> next{0}, done{0};
-  };
-  auto state = std::make_shared<State>();
-  auto work = [state, count, task] {
-    for (int64_t i; (i = state->next++) < count;) task(i), ++state->done;
-  };
-  const int64_t helpers = std::min<int64_t>(pool.num_threads(), count) - 1;
-  for (int64_t i = 0; i < helpers; ++i) pool.Schedule(std::function<void()>(work));
-  work();
-  while (state->done < count) std::this_thread::yield();
-}
-
-static real* data_of(ffi::RemainingArgs& args, size_t i) {
-  return static_cast<real*>(args.get<ffi::AnyBuffer>(i)->untyped_data());
+static void share_out(const Call& call, int64_t count, const Task& task) {
+  auto run = [](const void* own, int64_t i) { (*static_cast<const Task*>(own))(i); };
+  Work* work = new Work{count, &task, run};
+  for (int64_t helpers = least(call.threads(), count) - 1; helpers > 0; --helpers) {
+    ++work->holders;
+    if (!call.schedule(help_out, work)) work->leave();
+  }
+  work->help();
+  while (work->done < count) sched_yield();
+  work->leave();
 }
 
 struct Shape {
   int64_t runs, own, points, padded;
-  Shape(ffi::RemainingArgs& args, ffi::Span<const int64_t> across, int64_t plain_rank) {
-    auto features = args.get<ffi::AnyBuffer>(0)->dimensions();
-    own = features.size() == 3;  // whether each run has its own features
-    points = features[features.size() - 2];
-    runs = static_cast<int64_t>(across.size()) > plain_rank ? across[0] : 1;
-    padded = across[across.size() - 1];
+  Shape(const XLA_FFI_Buffer& features, const XLA_FFI_Buffer& across, int64_t plain_rank) {
+    own = features.rank == 3;  // whether each run has its own features
+    points = features.dims[features.rank - 2];
+    runs = across.rank > plain_rank ? across.dims[0] : 1;
+    padded = across.dims[across.rank - 1];
   }
 };
 
 struct Features {
   const real* at[S];
-  Features(ffi::RemainingArgs& args, const Shape& shape, int64_t run) {
-    for (int s = 0; s < S; ++s) at[s] = data_of(args, s) + (shape.own ? run * shape.points * F : 0);
+  Features(const Call& call, const Shape& shape, int64_t run) {
+    for (int s = 0; s < S; ++s) at[s] = call.data(s) + (shape.own ? run * shape.points * F : 0);
   }
 };
 
-static ffi::Error forward_call(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  auto out = *rets.get<ffi::AnyBuffer>(0), kept = *rets.get<ffi::AnyBuffer>(1);
-  const Shape shape(args, out->dimensions(), 3);
-  const int64_t groups = shape.padded / TILE, parts = std::min<int64_t>(groups, 4 * pool.num_threads());
-  share_out(pool, shape.runs * parts, [&](int64_t i) {
+static void forward_call(const Call& call) {
+  real* out = static_cast<real*>(call.wanted(0).data);
+  real* kept = static_cast<real*>(call.wanted(1).data);
+  const Shape shape(call.given(0), call.wanted(0), 3);
+  const int64_t groups = shape.padded / TILE, parts = least(groups, 4 * call.threads());
+  share_out(call, shape.runs * parts, [&](int64_t i) {
     const int64_t run = i / parts, part = i % parts;
-    const Features features(args, shape, run);
-    const Weights weights{data_of(args, S) + run * FIRSTS * F * W, data_of(args, S + 1) + run * (D - 1) * W * W,
-                          data_of(args, S + 2) + run * LAYERS * W, data_of(args, S + 3) + run * C * W};
+    const Features features(call, shape, run);
+    const Weights weights{call.data(S) + run * FIRSTS * F * W, call.data(S + 1) + run * (D - 1) * W * W,
+                          call.data(S + 2) + run * LAYERS * W, call.data(S + 3) + run * C * W};
     forward(features.at, weights, shape.points, groups * part / parts * GROUP, groups * (part + 1) / parts * GROUP,
-            shape.padded, static_cast<real*>(out->untyped_data()) + run * S * C * shape.padded,
-            reinterpret_cast<V*>(static_cast<real*>(kept->untyped_data()) + run * LAYERS * S * W * shape.padded));
+            shape.padded, out + run * S * C * shape.padded,
+            reinterpret_cast<V*>(kept + run * LAYERS * S * W * shape.padded));
   });
-  return ffi::Error::Success();
 }
 
-static ffi::Error backward_call(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  auto gradient = *rets.get<ffi::AnyBuffer>(0);
-  const Shape shape(args, args.get<ffi::AnyBuffer>(S + 3)->dimensions(), 3);
-  const auto rows = gradient->dimensions();
-  const int64_t groups = shape.padded / TILE, parts = rows[rows.size() - 2];
-  share_out(pool, shape.runs * parts, [&](int64_t i) {
+static void backward_call(const Call& call) {
+  const XLA_FFI_Buffer& gradient = call.wanted(0);
+  const Shape shape(call.given(0), call.given(S + 3), 3);
+  const int64_t groups = shape.padded / TILE, parts = gradient.dims[gradient.rank - 2];
+  share_out(call, shape.runs * parts, [&](int64_t i) {
     const int64_t run = i / parts, part = i % parts;
-    const Features features(args, shape, run);
-    const Weights weights{nullptr, data_of(args, S) + run * (D - 1) * W * W, nullptr,
-                          data_of(args, S + 1) + run * C * W};
+    const Features features(call, shape, run);
+    const Weights weights{nullptr, call.data(S) + run * (D - 1) * W * W, nullptr, call.data(S + 1) + run * C * W};
     backward(features.at, weights, shape.points, groups * part / parts * GROUP, groups * (part + 1) / parts * GROUP,
-             shape.padded, reinterpret_cast<const V*>(data_of(args, S + 2) + run * LAYERS * S * W * shape.padded),
-             data_of(args, S + 3) + run * S * C * shape.padded,
-             static_cast<real*>(gradient->untyped_data()) + i * TOTAL);
+             shape.padded, reinterpret_cast<const V*>(call.data(S + 2) + run * LAYERS * S * W * shape.padded),
+             call.data(S + 3) + run * S * C * shape.padded, static_cast<real*>(gradient.data) + i * TOTAL);
   });
-  return ffi::Error::Success();
 }
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(hcpinn_forward, forward_call,
-                              ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(hcpinn_backward, backward_call,
-                              ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
+// Older interfaces do not ask for the type of a state.
+template <class Metadata>
+static auto without_state(Metadata& told, int) -> decltype(told.state_type_id, void()) {
+  told.state_type_id = XLA_FFI_TypeId{0};
+}
+template <class Metadata>
+static void without_state(Metadata&, long) {}
+
+// Before a kernel is called for the first time XLA asks for which version of its interface it was made.
+static XLA_FFI_Error* answer(XLA_FFI_CallFrame* frame, void (*compute)(const Call&)) {
+  XLA_FFI_Extension_Base* asked = frame->extension_start;
+  if (asked && asked->type == XLA_FFI_Extension_Metadata) {
+    XLA_FFI_Metadata& told = *reinterpret_cast<XLA_FFI_Metadata_Extension*>(asked)->metadata;
+    told.api_version = {XLA_FFI_Api_Version_STRUCT_SIZE, nullptr, XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR};
+    told.traits = 0;
+    without_state(told, 0);
+  } else {
+    compute(Call{frame});
+  }
+  return nullptr;
+}
+
+extern "C" XLA_FFI_Error* hcpinn_forward(XLA_FFI_CallFrame* frame) { return answer(frame, forward_call); }
+extern "C" XLA_FFI_Error* hcpinn_backward(XLA_FFI_CallFrame* frame) { return answer(frame, backward_call); }
