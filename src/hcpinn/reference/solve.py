@@ -13,7 +13,6 @@ from ..errors import ReferenceError
 from ..precision import double
 from ..problem import Periodic, Problem
 from .cache import entry_key, load, store
-from .chebyshev import solve_chebyshev
 from .fingerprint import fingerprint
 from .fourier import solve_fourier
 from .result import Outcome, Reference
@@ -91,6 +90,8 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
     if all(isinstance(condition, Periodic) for condition in problem.boundaries):
         return solve_fourier
     if len(problem.space) == 1:
+        from .chebyshev import solve_chebyshev  # SciPy takes long to import
+
         return solve_chebyshev
     kinds = ", ".join(
         f"{type(c).__name__} along {a}" for a, c in zip(problem.space, problem.boundaries, strict=True)
