@@ -165,6 +165,7 @@ def weights_figure(solution: Solution) -> Figure:
 def animation(solution: Solution, frames: int) -> bytes:
     """A GIF of the first component in time: profiles on an interval, pictures in the plane."""
     import matplotlib.pyplot as plt
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
     from .solution import grid_axes
@@ -178,23 +179,28 @@ def animation(solution: Solution, frames: int) -> bytes:
     values = values.reshape(len(times), *(len(a) for a in space[:2]))
     low, high = float(values.min()), float(values.max())
     margin = 0.05 * (high - low or 1.0)
-    pictures = []
+    figure, axes = subplots(1, 1, (5.0, 3.8))
+    axis = axes[0][0]
+    if flat:
+        (shown,) = axis.plot(space[0], values[0], color=BLUE)
+        change = shown.set_ydata
+        axis.set_ylim(low - margin, high + margin)
+    else:
+        shown = axis.pcolormesh(space[0], space[1], values[0].T, cmap="RdBu_r", vmin=low, vmax=high)
+        figure.colorbar(shown, ax=axis)
+        change = shown.set_array
+        axis.set_ylabel(problem.space[1])
+    axis.set_xlabel(problem.space[0])
+    figure.set_dpi(100)
+    canvas, pictures = FigureCanvasAgg(figure), []
     for time, state in zip(times, values, strict=True):
-        figure, axes = subplots(1, 1, (5.0, 3.8))
-        axis = axes[0][0]
-        if flat:
-            axis.plot(space[0], state, color=BLUE)
-            axis.set_ylim(low - margin, high + margin)
-        else:
-            shown = axis.pcolormesh(space[0], space[1], state.T, cmap="RdBu_r", vmin=low, vmax=high)
-            figure.colorbar(shown, ax=axis)
-            axis.set_ylabel(problem.space[1])
-        axis.set_xlabel(problem.space[0])
+        change(state.T)
         axis.set_title(f"{name} at t = {time:.3f}")
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=100)
-        plt.close(figure)
-        pictures.append(Image.open(buffer).convert("P", palette=Image.Palette.ADAPTIVE))
+        canvas.draw()
+        figure.set_layout_engine("none")  # the first frame has found it
+        picture = Image.fromarray(np.asarray(canvas.buffer_rgba()))
+        pictures.append(picture.convert("P", palette=Image.Palette.ADAPTIVE))
+    plt.close(figure)
     stream = io.BytesIO()
     pictures[0].save(stream, format="GIF", save_all=True, append_images=pictures[1:], duration=80, loop=0)
     return stream.getvalue()
