@@ -36,7 +36,7 @@ def study(*runs, name="small", **settings):
 
 def same(one, other):
     """Whether two records tell of the same outcome, to the bit."""
-    apart = ("wall_s", "device", "versions", "kernels")
+    apart = ("wall_s", "device", "versions")
     facts = [{k: v for k, v in r.summary.items() if k not in apart} for r in (one, other)]
     curves = set(one.history) == set(other.history) and all(
         np.array_equal(one.history[name], other.history[name], equal_nan=True) for name in one.history

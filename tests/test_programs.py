@@ -49,6 +49,7 @@ FLAGS = "import os, jax; from hcpinn import keep_programs; {}; print(os.environ.
         (None, "keep_programs(); keep_programs()", "--xla_gpu_deterministic_ops=true"),
         ("--xla_gpu_autotune_level=4", "keep_programs()", "--xla_gpu_autotune_level=4"),
         ("--xla_gpu_deterministic_ops=false", "keep_programs()", "--xla_gpu_deterministic_ops=false"),
+        ("flags.txt", "keep_programs()", "flags.txt"),  # the name of a file with flags
         (None, "jax.devices(); keep_programs()", "none"),  # too late: the flag would say what is not so
         (None, "pass", "none"),
     ],
@@ -71,7 +72,10 @@ def test_kernels_are_chosen_by_rule_unless_the_user_or_jax_was_first(before, doe
         ("", BY_TIMING),
         ("--xla_gpu_deterministic_ops=true", BY_RULE),
         ("--xla_dump_hlo_as_text --xla_gpu_deterministic_ops", BY_RULE),
+        ("--xla_gpu_deterministic_ops=1", BY_RULE),
+        ("--xla_gpu_deterministic_ops=true --xla_gpu_deterministic_ops=false", BY_TIMING),
         ("--xla_gpu_autotune_level=0", BY_RULE),
+        ("flags.txt", BY_TIMING),
         ("--xla_gpu_autotune_level=4", BY_TIMING),
         ("--xla_gpu_deterministic_ops=false", BY_TIMING),
     ],

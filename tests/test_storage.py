@@ -353,6 +353,11 @@ def test_a_file_that_lacks_a_fact_is_refused(path, name):
         hc.load(path)
 
 
+def test_a_file_from_before_kernels_were_kept_opens(path):
+    rewritten(path, header=lambda h: {k: v for k, v in h.items() if k != "kernels"})
+    assert hc.load(path).provenance.kernels is None
+
+
 @pytest.mark.parametrize(
     "name", ["theta", "loss", "reference.times", "reference.values.u", "weights.values.residual"]
 )

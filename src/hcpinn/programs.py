@@ -13,9 +13,9 @@ from .cache import cache_folder
 BY_RULE, BY_TIMING = "by rule", "by timing"
 """How XLA chooses among kernels for a GPU that do the same and round differently."""
 
-_RULE = "--xla_gpu_deterministic_ops=true"
-_DECIDES = ("--xla_gpu_deterministic_ops", "--xla_gpu_autotune_level")
-"""Flags by which users decide it themselves."""
+_DETERMINISTIC, _LEVEL = "--xla_gpu_deterministic_ops", "--xla_gpu_autotune_level"
+_TRUE = ("", "true", "True", "1")
+"""How XLA writes yes."""
 
 
 def keep_programs() -> None:
@@ -31,9 +31,10 @@ def keep_programs() -> None:
     import jax
     from jax.experimental.compilation_cache import compilation_cache
 
-    flags = os.environ.get("XLA_FLAGS", "")
-    if not any(flag in flags for flag in _DECIDES) and not _started():
-        os.environ["XLA_FLAGS"] = f"{flags} {_RULE}".strip()
+    flags = os.environ.get("XLA_FLAGS", "").strip()
+    in_a_file = flags and not flags.startswith("-")  # whose name it is then
+    if not (in_a_file or {_DETERMINISTIC, _LEVEL} & _flags().keys() or _started()):
+        os.environ["XLA_FLAGS"] = f"{flags} {_DETERMINISTIC}=true".strip()
     if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
         return
     jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "programs" / machine()))
@@ -51,9 +52,15 @@ def _started() -> bool:
 
 def choice_of_kernels(platform: str) -> str:
     """How kernels are chosen on this kind of device, `BY_RULE` or `BY_TIMING`: always by rule on a CPU."""
-    flags = os.environ.get("XLA_FLAGS", "").split()
-    fixed = any(flag in flags for flag in (_RULE, _RULE.removesuffix("=true"), "--xla_gpu_autotune_level=0"))
+    flags = _flags()
+    fixed = flags.get(_DETERMINISTIC) in _TRUE or flags.get(_LEVEL) == "0"
     return BY_RULE if platform == "cpu" or fixed else BY_TIMING
+
+
+def _flags() -> dict[str, str]:
+    """The flags for XLA with their values; of several of one name the last one counts."""
+    given = (flag.partition("=") for flag in os.environ.get("XLA_FLAGS", "").split())
+    return {name: value for name, _, value in given}
 
 
 def machine() -> str:

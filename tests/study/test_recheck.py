@@ -71,6 +71,7 @@ def test_on_the_same_machine_everything_comes_out_to_the_bit(folder, tmp_path):
     assert told["agreement"] == {"same bits": 6}
     assert told["asked"] == {"groups": 2}
     assert told["before"]["versions"] == told["now"]["versions"]
+    assert told["before"]["kernels"] == told["now"]["kernels"] == {"by rule": len(told["runs"])}
     assert list(told["now"]["devices"].values()) == list(told["now"]["commits"].values()) == [6]
     for row in told["runs"]:
         before, now = Store(folder).get(row["key"]), Store(out).get(row["key"])

@@ -19,6 +19,7 @@ from typing import Any
 
 from ..errors import HcpinnError, MethodError, unknown_name
 from ..files import write_bytes
+from ..programs import keep_programs
 from ..training import Progress
 from .attempt import Outcome, attempt
 from .groups import Group
@@ -123,6 +124,7 @@ def _train(
     group: Group, where: tuple[str, str], seconds: float | None, every: float, solutions: bool
 ) -> Outcome:
     """What a worker does: `attempt`, with solutions as the content of their files."""
+    keep_programs()  # its process is hcpinn's own
     with contextlib.ExitStack() as stack:
         folder, token = Path(where[0]), where[1]
         shared = (folder / _TOKEN).exists() and (folder / _TOKEN).read_text() == token
