@@ -277,12 +277,14 @@ def anew(data: dict) -> str:
     factors = sorted(max(pair) / min(pair) for pair in pairs)
     close, near = (sum(factor <= limit for factor in factors) for limit in (1.1, 2))
     sides = sum(min(pair) <= ACCURACY < max(pair) for pair in pairs)
-    far = Counter(
-        (run["problem"], run["method"])
-        for run, pair in zip(data["runs"], pairs, strict=True)
-        if max(pair) > 2 * min(pair)
+    far: dict[str, Counter[str]] = {}
+    for run, pair in zip(data["runs"], pairs, strict=True):
+        if max(pair) > 2 * min(pair):
+            far.setdefault(run["problem"], Counter())[run["method"]] += 1
+    moved = "; ".join(
+        f"on `{problem}` " + ", ".join(f"{count} of `{method}`" for method, count in methods.items())
+        for problem, methods in far.items()
     )
-    moved = ", ".join(f"{count} of `{method}` on `{problem}`" for (problem, method), count in far.items())
     commits = ", ".join(f"`{commit}`" for commit in data["now"]["commits"])
     return (
         f"Of the {len(pairs)} runs of {commits}, which replace earlier ones of the same seeds, "

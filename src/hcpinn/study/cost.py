@@ -9,8 +9,10 @@ The constants are fits to Allen–Cahn, 7×32, 16,384 points: with fused kernels
 and 4.8 ms for 1, 12 and 64 runs on one H200, one of L-BFGS in float64 0.44 and 3.4 ms for 1 and 12 runs; on
 two CPU cores Adam took 17.7 ms (float64: 35 ms). Without them it took 27 ms there, and on the H200 whole
 trainings of 1, 2 and 4 runs took 46 to 48 s, 80 to 94 s and 118 to 149 s.
-Other shapes may be off by a factor of two: it holds for 111 of 114 groups of the study on one H200, 2.3 for
-all. A method that stops early takes less than what is foreseen, which is its whole budget.
+Other shapes may be off by a factor of two: it holds for 102 of 114 groups of the study on one H200, 2.5 for
+all. There three to six groups were side by side, and each second counts for all of them alike, whatever they
+do in it; over all groups of a problem the factor is 1.6 at most.
+A method that stops early takes less than what is foreseen, which is its whole budget.
 
 Memory: the values of all layers at the points that are done at once, forward and backward; what is fixed
 at all points; the state of the optimiser before, in and after a step. An upper bound: what XLA says it needs
