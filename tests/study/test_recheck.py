@@ -148,6 +148,20 @@ def test_a_run_is_trained_with_its_companions_in_their_order(folder, tmp_path):
     assert found.counts == {Agreement.BITS: 4}
 
 
+def test_alone_a_run_is_trained_without_its_companions(folder, tmp_path):
+    (key,) = keys(HARD[2:3])
+    assert hcpinn("recheck", folder, "--key", key, "--alone", "--out", tmp_path, "--quiet")[0] == 0
+    told = json.loads((tmp_path / "recheck.json").read_text())
+    (row,) = told["runs"]
+    assert (row["key"], row["changed"]) == (key, ["group"])
+    assert row["difference"] < 1e-7
+    assert told["asked"] == {"keys": [key], "alone": True}
+    assert Store(tmp_path).get(key).trained_together == 1
+    assert {group.keys for group in plan(folder, sample=3, alone=True).groups} < {
+        (k,) for k in keys(HARD + SOFT)
+    }
+
+
 def test_a_record_that_names_no_group_is_trained_alone(folder, tmp_path):
     for key in keys(SOFT):
         change(folder, key, group=(), accuracy=None)

@@ -33,7 +33,9 @@ def recheck(
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs to compare at least; whole groups are trained.", show_default="10"),
+        typer.Option(
+            min=1, help="Runs to compare at least; whole groups are trained, or --alone.", show_default="10"
+        ),
     ] = None,
     groups: Annotated[int | None, typer.Option(min=1, help="Groups to train, instead.")] = None,
     key: Annotated[
@@ -47,6 +49,12 @@ def recheck(
     seed: Annotated[
         int | None, typer.Option(help="Draw the sample by lot, without regard to what it costs.")
     ] = None,
+    alone: Annotated[
+        bool,
+        typer.Option(
+            "--alone", help="Train each run by itself: for another device, where bits differ anyway."
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be trained, how long it took then, and stop.")
     ] = False,
@@ -56,11 +64,12 @@ def recheck(
 ) -> None:
     """Train a sample of a study again and say whether the errors come out the same.
 
-    Each run is trained with the runs that it trained with at first, and all of them are compared. They have
-    the [bold]same bits[/bold]; or they are the [bold]same to rounding[/bold], 1 part in 1,000; or, if device,
-    versions, code or group are not as they were, or kernels were chosen by timing, [bold]within the seed
-    spread[/bold]: errors changed by no more than a factor of two, or than the row's other seeds differ; or a
-    run [bold]differs[/bold]. All figures are in recheck.json in the output folder.
+    Each run is trained with the runs that it trained with at first, and all of them are compared; with
+    --alone by itself. They have the [bold]same bits[/bold]; or they are the [bold]same to rounding[/bold], 1
+    part in 1,000; or, if device, versions, code or group are not as they were, or kernels were chosen by
+    timing, [bold]within the seed spread[/bold]: errors changed by no more than a factor of two, or than the
+    row's other seeds differ; or a run [bold]differs[/bold]. All figures are in recheck.json in the output
+    folder.
 
     Exit code: 0 if no run differs; 1 if one does; 2 for bad input; 3 if time was up; 130 if interrupted.
 
@@ -71,6 +80,8 @@ def recheck(
         hcpinn recheck results/paper --groups 9 --dry-run
 
         hcpinn recheck results/paper --sample 30 --max-seconds 600 --out out/recheck
+
+        hcpinn recheck results/paper --key 020281af --alone --out out/recheck
     """
     from ..programs import keep_programs
     from ..study import Watch
@@ -80,7 +91,7 @@ def recheck(
 
     keep_programs()
     if dry_run:
-        _show_plan(plan(folder, sample=sample, groups=groups, keys=key or (), seed=seed))
+        _show_plan(plan(folder, sample=sample, groups=groups, keys=key or (), seed=seed, alone=alone))
         return
     if out is None:
         raise MethodError("Name a folder for what is trained now, as in --out out/recheck.")
@@ -94,6 +105,7 @@ def recheck(
         groups=groups,
         keys=key or (),
         seed=seed,
+        alone=alone,
         max_seconds=max_seconds,
         checkpoint_every=checkpoint_every,
         watch=watch,

@@ -49,13 +49,15 @@ class Together:
         return exact_start(self.records[0])
 
 
-def trainings(records: Iterable[Record]) -> list[Together]:
-    """The groups in which finished runs trained.
+def trainings(records: Iterable[Record], *, alone: bool = False) -> list[Together]:
+    """The groups in which finished runs trained; or each run alone.
 
     A record that does not say with whom it trained, or of whose companions one is not in the store, stands
     alone.
     """
     done = [record for record in records if record.done]
+    if alone:
+        return [Together((record.key,), (record,)) for record in done]
     known = {record.key[:DIGITS]: record.key for record in done}
     found: dict[tuple[str, ...], list[Record]] = {}
     for record in done:

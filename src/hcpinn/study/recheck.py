@@ -88,6 +88,7 @@ def plan(
     groups: int | None = None,
     keys: Sequence[str] = (),
     seed: int | None = None,
+    alone: bool = False,
     study: Study | None = None,
 ) -> Plan:
     """Choose what to train again; the arguments are those of `recheck`."""
@@ -98,7 +99,7 @@ def plan(
     if groups is None and not keys:
         sample = sample or DEFAULT
     records = Store(folder).records()
-    found = trainings(records)
+    found = trainings(records, alone=alone)
     if not found:
         raise FileError(f"{folder} holds no run that came to its end, so there is nothing to train again.")
     chosen: list[Together] = []
@@ -117,6 +118,7 @@ def plan(
     if not chosen:
         raise FileError(f"No run of {folder} can be trained again. {left_out[0]}")
     asked = {"sample": sample, "groups": groups, "keys": list(keys) or None, "seed": seed}
+    asked["alone"] = alone or None
     told = {name: value for name, value in asked.items() if value is not None}
     return Plan(tuple(chosen), runs, tuple(records), tuple(left_out), told)
 
@@ -129,14 +131,15 @@ def recheck(
     groups: int | None = None,
     keys: Sequence[str] = (),
     seed: int | None = None,
+    alone: bool = False,
     study: Study | None = None,
     max_seconds: float | None = None,
     checkpoint_every: float = 30.0,
     watch: Watch | None = None,
 ) -> Recheck:
-    """Train some runs of a store again, each with the runs that it trained with, and compare.
+    """Train some runs of a store again, each with the runs that it trained with or alone, and compare.
 
-    Since whole groups train, every run of them is compared. The results, with `recheck.json`, are kept in a
+    Where whole groups train, every run of them is compared. The results, with `recheck.json`, are kept in a
     store of their own, from which the same call goes on.
 
     Args:
@@ -147,12 +150,14 @@ def recheck(
         groups: how many groups to train instead.
         keys: the runs to train instead, by the beginnings of their keys.
         seed: draw the sample by lot, without regard to time.
+        alone: train each run without those it trained with, whose rounding it then no longer shares: for
+            another device, where bits differ anyway.
         study: where to look for runs that records alone cannot tell: problems and parts of one's own.
         max_seconds: stop after this time; the same call goes on.
         checkpoint_every: seconds between two checkpoints.
         watch: who follows along.
     """
-    chosen = plan(folder, sample=sample, groups=groups, keys=keys, seed=seed, study=study)
+    chosen = plan(folder, sample=sample, groups=groups, keys=keys, seed=seed, alone=alone, study=study)
     place = Path(out)
     if Store.at(place) and (place.samefile(folder) or not (place / FILE).exists()):
         raise FileError(f"{place} is the folder of a study. What is trained again needs one of its own.")
