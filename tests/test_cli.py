@@ -1,6 +1,7 @@
 """The command line: what it leaves behind, how it exits, and what it says when asked for nonsense."""
 
 import dataclasses
+import itertools
 import json
 import os
 
@@ -183,6 +184,24 @@ def test_help_teaches_by_example():
     code, said, _ = hcpinn("methods", "--help")
     assert code == 0
     assert "hcpinn methods paper --problem gray-scott > mine.toml" in said
+
+
+@pytest.mark.parametrize(
+    "command", ["bench", "gallery", "methods", "recheck", "report", "solve", "study", "theory"]
+)
+def test_help_fills_its_lines_and_breaks_no_example(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, said, _ = hcpinn(command, "--help")
+    assert code == 0
+    lines = [line.rstrip() for line in said.split("╭")[0].splitlines()]
+    for line, after in itertools.pairwise(lines):
+        if line.startswith("     ") or not after:
+            continue
+        if after.startswith("     hcpinn "):
+            assert line == " Examples:"
+        elif line:
+            assert len(f"{line} {after.split()[0]}") > 79
+    assert not [line for line in lines if line.startswith("     ") and "hcpinn" not in line]
 
 
 # What it refuses

@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from ..errors import FileError, HcpinnError
 
-app = typer.Typer(
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class _Command(TyperCommand):
+    """A command whose help fills the terminal's lines, whatever lines it has in the source."""
+
+    def __init__(self, *args: Any, help: str | None = None, **options: Any):
+        super().__init__(*args, help=help and _reflow(help), **options)
+
+
+class _Program(typer.Typer):
+    """The program with its commands."""
+
+    def command(self, *args: Any, **options: Any) -> Callable[[_Function], _Function]:
+        return super().command(*args, cls=_Command, **options)
+
+
+def _reflow(text: str) -> str:
+    """Each paragraph on one line; examples, which are indented, below each other."""
+    paragraphs = [
+        part if part.startswith(" ") else " ".join(part.split("\n"))
+        for part in inspect.cleandoc(text).split("\n\n")
+    ]
+    return "\n\n".join(paragraphs).replace("\n\n    ", "\n    ")
+
+
+app = _Program(
     name="hcpinn",
     no_args_is_help=True,
     add_completion=False,

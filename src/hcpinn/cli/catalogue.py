@@ -40,9 +40,13 @@ def methods(
 ) -> None:
     """Explain the methods by name, or print one as TOML, to be changed and given to --method.
 
+    A name may also be put together from the study's switches, as in pbc+ic1+sa.
+
     Examples:
 
         hcpinn methods
+
+        hcpinn methods pbc+ic1+sa
 
         hcpinn methods paper --problem gray-scott > mine.toml
     """

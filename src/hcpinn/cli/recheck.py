@@ -79,7 +79,7 @@ def recheck(
 
         hcpinn recheck results/paper --groups 9 --dry-run
 
-        hcpinn recheck results/paper --sample 30 --max-seconds 600 --out out/recheck
+        hcpinn recheck out/study --sample 30 --max-seconds 600 --out out/again
 
         hcpinn recheck results/paper --key 020281af --alone --out out/recheck
     """

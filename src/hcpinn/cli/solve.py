@@ -97,9 +97,9 @@ def solve(
 
         hcpinn solve allen-cahn-1 --accuracy 1e-4
 
-        hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1
+        hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3
 
-        hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3 --out results/ac1 --resume
+        hcpinn solve allen-cahn-1 --method paper --out out/ac1 --resume
 
         hcpinn solve allen-cahn-1 --method pbc+ic1+sa
 
