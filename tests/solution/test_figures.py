@@ -1,0 +1,147 @@
+"""A solution is handed over as labelled data and drawn."""
+
+import itertools
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import hcpinn as hc
+from declarations import declare
+from hcpinn.errors import HcpinnError
+from hcpinn.training import History, PointWeights
+from solutions import SOLUTION, SYSTEM, WAVE, heat_reference, make
+
+
+def test_labelled_data_carry_names_axes_and_values():
+    xarray = pytest.importorskip("xarray")
+    data = SOLUTION.to_xarray(5, 9)
+    assert isinstance(data, xarray.Dataset)
+    assert data.u.dims == ("t", "x")
+    np.testing.assert_allclose(data.t, np.linspace(0, 1, 5))
+    np.testing.assert_allclose(data.x, np.linspace(-1, 1, 9))
+    np.testing.assert_allclose(data.u.sel(t=0.25, x=0.5), SOLUTION(0.25, 0.5), rtol=1e-13)
+    assert data.attrs["problem"] == "heat"
+    own = make(SYSTEM).to_xarray([0.0, 0.1], [0.5])
+    assert set(own.data_vars) == {"u", "v"}
+    assert own.u.shape == (2, 1)
+
+
+COMPARED = make(reference=heat_reference(), rel_l2={"u": 0.5}, rel_l1={"u": 0.4})
+
+
+def weights(*sizes, axes=2):
+    """Point weights of terms of these sizes."""
+    rng = np.random.default_rng(0)
+    names = ("residual", "initial", "periodic")
+    return {n: PointWeights(rng.random((k, axes)), rng.random(k)) for n, k in zip(names, sizes, strict=False)}
+
+
+WEIGHTED = make(
+    weights=weights(300, 20),
+    history=History(
+        np.geomspace(1.0, 1e-3, 30),
+        tuple((f"Adam, window {n}/6", 5) for n in range(1, 7)),
+        {"residual": np.geomspace(1.0, 1e-4, 30), "initial": np.full(30, 0.1)},
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("solution", "kind"),
+    [
+        (SOLUTION, "plot_history"),
+        (COMPARED, "plot"),
+        (COMPARED, "plot_slices"),
+        (make(WAVE), "plot_slices"),
+        (WEIGHTED, "plot_weights"),
+        (WEIGHTED, "plot_history"),
+    ],
+    ids=lambda case: case if isinstance(case, str) else "",
+)
+def test_figures_are_written_and_not_blank(tmp_path, solution, kind):
+    import matplotlib.image
+    import matplotlib.pyplot as plt
+
+    path = getattr(solution, kind)(tmp_path / "new" / "figure.png")
+    assert path == tmp_path / "new" / "figure.png"
+    assert path.read_bytes().startswith(b"\x89PNG")
+    pixels = matplotlib.image.imread(path)[..., :3]
+    assert min(pixels.shape[:2]) > 300
+    assert (pixels.min(axis=2) < 0.95).mean() > 0.01
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 10
+    assert plt.get_fignums() == []
+
+
+def test_a_figure_without_a_path_is_handed_over():
+    import matplotlib.figure
+    import matplotlib.pyplot as plt
+
+    figure = SOLUTION.plot_history()
+    assert isinstance(figure, matplotlib.figure.Figure)
+    plt.close(figure)
+
+
+def test_the_history_shows_each_term_by_name():
+    import matplotlib.pyplot as plt
+
+    [axis] = WEIGHTED.plot_history().axes
+    shown = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert shown == ["loss", "residual, mean square", "initial, mean square"]
+    drawn = dict(zip(shown, (line.get_ydata() for line in axis.get_lines()), strict=False))
+    np.testing.assert_array_equal(drawn["residual, mean square"], WEIGHTED.history.terms["residual"])
+    plt.close("all")
+
+
+def test_the_figure_of_weights_has_a_panel_per_term_and_every_point_on_it():
+    import matplotlib.pyplot as plt
+
+    panels = [axis for axis in WEIGHTED.plot_weights().axes if axis.get_title()]
+    assert [axis.get_title() for axis in panels] == ["residual: weights", "initial: weights"]
+    assert [len(axis.collections[0].get_offsets()) for axis in panels] == [300, 20]
+    plt.close("all")
+    with pytest.raises(HcpinnError, match=r"'custom' has no adaptive weights to draw.*SelfAdaptive\(\)"):
+        SOLUTION.plot_weights()
+
+
+def test_an_animation_shows_the_solution_in_time(tmp_path):
+    from PIL import Image
+
+    path = SOLUTION.animate(tmp_path / "new" / "film.gif", frames=4)
+    assert path == tmp_path / "new" / "film.gif"
+    with Image.open(path) as film:
+        assert (film.format, film.n_frames) == ("GIF", 4)
+        pictures = []
+        for number in range(4):
+            film.seek(number)
+            pictures.append(np.asarray(film.convert("RGB")))
+    for one, other in itertools.pairwise(pictures):
+        assert (one != other).any()
+
+
+def test_in_the_plane_weights_and_animations_are_drawn_over_x_and_y(tmp_path):
+    plate = declare(
+        domain=hc.Box((0, 1), (0, 1)),
+        rhs=lambda u: -u,
+        initial=lambda x, y: jnp.sin(2 * jnp.pi * x) * jnp.cos(2 * jnp.pi * y),
+    )
+    size = (1 + 2 * 5 + 1) * 8 + 9 * 8 + 9
+    solution = make(plate, theta=np.zeros(size), weights=weights(50, axes=3))
+    figure = solution.plot_weights()
+    assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("x", "y")
+    assert solution.animate(tmp_path / "film.gif", frames=2).stat().st_size > 1000
+    solution.plot_weights(tmp_path / "weights.png")
+
+
+def test_the_history_of_losses_that_broke_down_can_be_drawn(tmp_path):
+    for losses in ([np.nan, np.nan], [1.0, np.inf], [0.0, 0.0]):
+        make(history=History(np.array(losses), (("Adam", 2),))).plot_history(tmp_path / "h.png")
+
+
+def test_a_figure_that_cannot_be_written_says_so(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HcpinnError, match="Cannot write"):
+        SOLUTION.plot_history(tmp_path / "file" / "h.png")
+    with pytest.raises(HcpinnError, match="qqq"):
+        SOLUTION.plot_history(tmp_path / "h.qqq")
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
