@@ -19,12 +19,17 @@ def features(points):
     return jnp.concatenate([points, jnp.sin(2 * points), points[:, :1] * points[:, 1:2]], axis=1)
 
 
-@pytest.mark.parametrize("activation", ["tanh", "sin", "gelu", "swish"])
 @pytest.mark.parametrize(
-    "top", [[(1, 0, 0), (0, 4, 0)], [(0, 6, 0)], [(1, 2, 2)], [(0, 2, 0), (0, 0, 2), (0, 1, 1)]]
+    ("activation", "top"),
+    [
+        *((activation, [(0, 6, 0)]) for activation in ("tanh", "sin", "gelu", "swish")),
+        ("tanh", [(1, 0, 0), (0, 4, 0)]),
+        ("gelu", [(1, 2, 2)]),
+        ("tanh", [(0, 2, 0), (0, 0, 2), (0, 1, 1)]),
+    ],
 )
 def test_propagation_agrees_with_nested_forward_mode(activation, top):
-    network = MLP(9, 3, activation)
+    network = MLP(9, 2, activation)
     parameters = network.init(jax.random.key(0), 7, 2)
     indices = jets.closure(top)
     inner = nested(features, POINTS, indices)

@@ -37,8 +37,10 @@ def report(
     """
     from rich.console import Console
 
+    from ..programs import keep_programs
     from ..study.report import write_report, write_tables
 
+    keep_programs()
     with Console(stderr=True).status("Reading") as status:  # shown in a terminal only
         page = write_report(
             folder, out, figures=figures, tell=lambda title: status.update(f"Drawing: {escape(title)}")
