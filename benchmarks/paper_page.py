@@ -4,9 +4,9 @@
     python benchmarks/paper_page.py --prune
 
 All of it comes from the store `results/paper`, for `expert` from `results/expert`, and for what was trained
-again from `results/recheck`; the tables of docs/guides/theory.md from `results/paper/theory`. Sections of
-the pages between `<!-- begin NAME -->` and `<!-- end NAME -->` are made anew. With `--prune` the store loses
-the solutions that no figure of `hcpinn report` shows, which keeps it small.
+again from `results/recheck`. Sections of the pages between `<!-- begin NAME -->` and `<!-- end NAME -->` are
+made anew. With `--prune` the store loses the solutions that no figure of `hcpinn report` shows, which keeps it
+small.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hcpinn.catalog import ENTRIES
-from hcpinn.programs import BY_RULE, BY_TIMING
 from hcpinn.study.claimed import CLAIMS
 from hcpinn.study.claims import Finding, judge, our_evidence, published_evidence
 from hcpinn.study.columns import number, ratio
@@ -37,30 +35,20 @@ from hcpinn.study.rows import Row, Spread
 from hcpinn.study.store import Store
 from hcpinn.study.tables import Table, read_tables, row_of
 from hcpinn.study.theory import read_theory
-from hcpinn.theory.comparison import CLEAR
-from hcpinn.theory.table import short
-from hcpinn.theory.table import to_markdown as to_table
 from pages import write_sections
+from trained_again import again
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "results" / "paper"
 EXPERT = ROOT / "results" / "expert"
 RECHECK = ROOT / "results" / "recheck"
 IMAGES = ROOT / "docs" / "images"
-ACCURACY = 1e-2
-"""The error up to which a run of the study counts as converged."""
 _WIDE = 10
 """By what factor seeds may differ for their mean to speak for them."""
 _ASIDE = ("seconds", "seeds")
 """Columns for which a page of documentation has no room."""
 
-_CHOICES = [
-    *((lift, "t/T") for lift in ("u0", "e^(-1t) u0", "e^(-10t) u0", "e^(tL) u0")),
-    ("e^(-1t) u0", "1 - e^(-10t)"),
-]
-"""Lifts and gates of which a page tells."""
-
-PAGE, README, THEORY = ROOT / "docs" / "paper.md", ROOT / "README.md", ROOT / "docs" / "guides" / "theory.md"
+PAGE, README = ROOT / "docs" / "paper.md", ROOT / "README.md"
 
 
 def main() -> None:
@@ -86,10 +74,9 @@ def sections() -> dict[Path, dict[str, str]]:
             "summary": summary(records, tables),
             "tables": shown(tables),
             "claims": claims(tables),
-            "recheck": again(),
+            "recheck": again(RECHECK),
         },
         README: {"reproduction": reproduction(tables)},
-        THEORY: {"choices": choices(), "theory": to_table(_theory()).rstrip(), "questions": questions()},
     }
 
 
@@ -182,135 +169,6 @@ def claims(tables: Sequence[Table]) -> str:
             "</details>"
         )
     return "\n\n".join(f"### {topic}\n\n" + "\n\n".join(told) for topic, told in topics.items())
-
-
-def choices() -> str:
-    """Lifts and gates beside each other on three problems."""
-    lines = [
-        "| problem | lift | gate | condition | λ₁/λₙ | λ₁τ to a tenth | lift leaves | size of N |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    found = read_theory(STORE / "theory")
-    for name in ("advection", "allen-cahn-1", "cahn-hilliard"):
-        told = [c for c in found[name]["choices"] if (c["lift"], c["gate"]) in _CHOICES]
-        for place, choice in enumerate(told):
-            figures = (choice[n] for n in ("condition", "spread", "time_to_tenth", "lift_loss", "task_size"))
-            kind = [f"`{choice[part].replace('-1t', '-t')}`" for part in ("lift", "gate")]
-            cells = ["" if place else f"`{name}`", *kind, *(short(value) for value in figures)]
-            lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def questions() -> str:
-    """What the kernels of each problem say on the study's explanation, question by question."""
-    lines = [
-        "| problem | is soft training split unevenly? | is the hard kernel better conditioned? | "
-        "does hard training, with frozen kernels, get further? |",
-        "| --- | --- | --- | --- |",
-    ]
-    for row in _theory():
-        found, shares = row["findings"], row["shares"]
-        split = f"{_yes(found['uneven'])}, {short(found['imbalance'])} : 1"
-        if min(shares, key=shares.get) == "residual":
-            split += ", and the initial data hold the larger part"
-        answers = [
-            split,
-            f"{_yes(found['better_conditioned'])}, {_compared(found['spread_ratio'])}",
-            f"{_yes(found['goes_further'])}, {_compared(found['left_ratio'])}",
-        ]
-        lines.append(f"| `{row['problem']}` | {' | '.join(answers)} |")
-    return "\n".join(lines)
-
-
-def _theory() -> list[dict]:
-    return json.loads((STORE / "theory" / "table.json").read_text("utf-8"))["rows"]
-
-
-def _yes(answer: bool) -> str:
-    return "yes" if answer else "no"
-
-
-def _compared(gain: float) -> str:
-    """By what factor hard is ahead of soft."""
-    if 1 / CLEAR < gain < CLEAR:
-        return "alike"
-    return f"{gain:.2g} times" if gain > 1 else f"{1 / gain:.2g} times worse"
-
-
-def again() -> str:
-    """What `hcpinn recheck` found, row by row, and what compiling anew changes."""
-    heads = ["problem", "method", "kernels", "trained at", "again at", "runs", "outcome", "error changed by"]
-    lines = ["| " + " | ".join(heads) + " |", "| --- | --- | --- | --- | --- | ---: | --- | ---: |"]
-    rows: dict[tuple[str, ...], list[dict]] = {}
-    found = [json.loads(path.read_text("utf-8")) for path in sorted(RECHECK.glob("*.json"))]
-    for recheck in (data for data in found if data["kind"] == "recheck"):
-        for run in recheck["runs"]:
-            if run["now"]:
-                values = ", ".join(
-                    f"{k} = {v:g}" for k, v in run["parameters"].items() if k in ("c", "horizon")
-                )
-                name = f"{run['problem']}, {values}" if values else run["problem"]
-                commits = (run[when]["commit"][:7] for when in ("before", "now"))
-                kernels = {run[when].get("kernels", BY_TIMING) for when in ("before", "now")}
-                chosen = BY_RULE if kernels == {BY_RULE} else BY_TIMING
-                rows.setdefault((name, run["method"], chosen, *commits), []).append(run)
-    for (name, method, chosen, before, now), runs in rows.items():
-        counts = Counter(run["agreement"] for run in runs)
-        outcome = ", ".join(f"{count} {said}" if len(counts) > 1 else said for said, count in counts.items())
-        factor = max(
-            change["found"] for run in runs for measure, change in run["factors"].items() if _whole(measure)
-        )
-        changed = "–" if factor == 1 else f"up to {ratio(factor)}×"
-        cells = [name, f"`{method}`", chosen, f"`{before}`", f"`{now}`", str(len(runs)), outcome, changed]
-        lines.append("| " + " | ".join(cells) + " |")
-    told = {"compilations": compiled, "anew": anew}
-    counted = [told[data["kind"]](data) for data in found if data["kind"] in told]
-    return "\n\n".join(["\n".join(lines), *counted])
-
-
-def anew(data: dict) -> str:
-    """How far the errors of runs moved that are in the store a second time, with other rounding."""
-    pairs = [
-        [max(v for m, v in run[when].items() if _whole(m)) for when in ("before", "now")]
-        for run in data["runs"]
-    ]
-    factors = sorted(max(pair) / min(pair) for pair in pairs)
-    close, near = (sum(factor <= limit for factor in factors) for limit in (1.1, 2))
-    sides = sum(min(pair) <= ACCURACY < max(pair) for pair in pairs)
-    far: dict[str, Counter[str]] = {}
-    for run, pair in zip(data["runs"], pairs, strict=True):
-        if max(pair) > 2 * min(pair):
-            far.setdefault(run["problem"], Counter())[run["method"]] += 1
-    moved = "; ".join(
-        f"on `{problem}` " + ", ".join(f"{count} of `{method}`" for method, count in methods.items())
-        for problem, methods in far.items()
-    )
-    commits = ", ".join(f"`{commit}`" for commit in data["now"]["commits"])
-    return (
-        f"Of the {len(pairs)} runs of {commits}, which replace earlier ones of the same seeds, "
-        f"{close} have errors within 10 % of what they had, {near} within a factor of two, and "
-        f"{len(pairs) - sides} are on the same side of {ACCURACY:g}. Further off are {moved}."
-    )
-
-
-def compiled(data: dict) -> str:
-    """Of short trainings that were compiled several times, how many came out the same; and what they cost."""
-    lines = [
-        "| kernels | compiled | runs | with the same bits | seconds |",
-        "| --- | --- | ---: | ---: | ---: |",
-    ]
-    for chosen in (BY_TIMING, BY_RULE):
-        outcomes = [[o for name, o in r["outcomes"].items() if name.startswith(chosen)] for r in data["runs"]]
-        same = sum(all(other == first for other in others) for first, *others in outcomes)
-        seconds = " + ".join(f"{group['wall_s'][chosen]:.1f}" for group in data["speed"])
-        cells = [chosen, f"{len(outcomes[0])} times", str(len(outcomes)), str(same), seconds]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def _whole(measure: str) -> bool:
-    """Whether it is a relative L2 error over all times."""
-    return measure.startswith("rel_l2") and " at " not in measure
 
 
 def reproduction(tables: Sequence[Table]) -> str:

@@ -17,7 +17,7 @@ def made():
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
-        for name in ("pages", "speed_page", "paper_page"):
+        for name in ("pages", "trained_again", "speed_page", "paper_page", "theory_page"):
             spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
             found[name] = importlib.util.module_from_spec(spec)
             patch.setitem(sys.modules, name, found[name])
@@ -25,11 +25,10 @@ def made():
     return found
 
 
-def test_tables_on_speed_are_those_of_the_files(made):
-    page = made["speed_page"].PAGE.read_text("utf-8")
-    assert made["pages"].filled(page, made["speed_page"].sections()) == page, (
-        "python benchmarks/speed_page.py"
-    )
+@pytest.mark.parametrize("name", ["speed_page", "theory_page"])
+def test_tables_are_those_of_the_files(made, name):
+    page = made[name].PAGE.read_text("utf-8")
+    assert made["pages"].filled(page, made[name].sections()) == page, f"Run: python benchmarks/{name}.py"
 
 
 def test_what_is_said_of_the_study_is_what_the_store_holds(made):

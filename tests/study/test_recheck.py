@@ -137,6 +137,40 @@ def test_folders_without_finished_runs_are_refused(tmp_path):
     assert_refused(code, complaint, "holds no run that came to its end")
 
 
+# Two stores
+
+
+def test_a_study_that_was_trained_anew_is_compared_without_training(folder, tmp_path):
+    again = tmp_path / "again"
+    assert hcpinn("recheck", folder, "--groups", 2, "--out", again, "--quiet")[0] == 0
+    code, said, _ = hcpinn("recheck", folder, "--against", again)
+    assert (code, said.count("same bits")) == (0, 6 + 1)
+    scaled(again, keys(SOFT)[0], 10.0)
+    change(again, keys(SOFT)[0], commit="later")
+    Store(again).forget(keys(SOFT)[1])
+    code, said, _ = hcpinn("recheck", folder, "--against", again, "--out", tmp_path / "out")
+    assert code == 1
+    assert "5 runs: 4 same bits, 1 differs. All figures are in" in said
+    told = json.loads((tmp_path / "out" / "recheck.json").read_text())
+    assert (told["kind"], told["agreement"]) == ("comparison", {"same bits": 4, "differs": 1})
+    assert {row["key"]: row["changed"] for row in told["runs"]}[keys(SOFT)[0]] == ["code"]
+    assert told["now"]["commits"]["later"] == 1
+
+
+def test_the_same_training_twice_is_no_comparison(folder):
+    assert_refused(*command("--against", folder, folder=folder), "nothing to compare")
+
+
+@pytest.mark.parametrize("option", [("--sample", 3), ("--alone",), ("--dry-run",), ("--max-seconds", 5)])
+def test_what_chooses_runs_to_train_is_refused_where_nothing_is_trained(folder, option):
+    assert_refused(*command("--against", folder, *option, folder=folder), "nothing is trained")
+
+
+def command(*arguments, folder):
+    code, _, complaint = hcpinn("recheck", folder, *arguments)
+    return code, complaint
+
+
 # Groups
 
 

@@ -16,7 +16,7 @@ from .study import EXIT_UNFINISHED
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..study import Recheck, Record
+    from ..study import Comparison, Recheck, Record
     from ..study.recheck import Plan
 
 EXIT_DIFFERS = 1
@@ -55,6 +55,10 @@ def recheck(
             "--alone", help="Train each run by itself: for another device, where bits differ anyway."
         ),
     ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Train nothing: compare with what another study's folder holds."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be trained, how long it took then, and stop.")
     ] = False,
@@ -82,13 +86,24 @@ def recheck(
         hcpinn recheck out/study --sample 30 --max-seconds 600 --out out/again
 
         hcpinn recheck results/paper --key 020281af --alone --out out/recheck
+
+        hcpinn recheck results/paper --against out/study
     """
     from ..programs import keep_programs
-    from ..study import Watch
+    from ..study import Watch, compare
     from ..study import recheck as train_again
+    from ..study.comparison import FILE
     from ..study.recheck import plan
     from ..study.watch import in_terminal
 
+    if against is not None:
+        if any(option is not None for option in (sample, groups, key, seed, max_seconds)) or alone or dry_run:
+            raise MethodError("With --against nothing is trained: leave out what chooses or limits that.")
+        compared = compare(folder, against)
+        _show(compared, compared.write(out) if out is not None else None)
+        if not compared.agrees:
+            raise typer.Exit(EXIT_DIFFERS)
+        return
     keep_programs()
     if dry_run:
         _show_plan(plan(folder, sample=sample, groups=groups, keys=key or (), seed=seed, alone=alone))
@@ -110,7 +125,8 @@ def recheck(
         checkpoint_every=checkpoint_every,
         watch=watch,
     )
-    _show(found, out)
+    _show(found, out / FILE)
+    _show_left_out(found.plan.left_out)
     _conclude(found)
 
 
@@ -136,7 +152,7 @@ def _show_plan(chosen: Plan) -> None:
     _show_left_out(chosen.left_out)
 
 
-def _show(found: Recheck, out: Path) -> None:
+def _show(found: Comparison, file: Path | None) -> None:
     from rich.table import Table
 
     from ..study import Agreement
@@ -170,8 +186,8 @@ def _show(found: Recheck, out: Path) -> None:
     console = _console()
     console.print(table)
     counts = ", ".join(f"{found.counts[v]} {v.value}" for v in Agreement if found.counts[v])
-    console.print(f"\n{len(found.pairs)} runs: {counts}. All figures are in {out / 'recheck.json'}.")
-    _show_left_out(found.plan.left_out)
+    where = f" All figures are in {file}." if file else ""
+    console.print(f"\n{len(found.pairs)} runs: {counts}.{where}")
 
 
 def _show_left_out(reasons: Sequence[str]) -> None:

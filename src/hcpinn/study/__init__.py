@@ -3,6 +3,7 @@
 from .agreement import Agreement, Pair
 from .claimed import CLAIMS
 from .claims import Claim, Finding, Status, judge, our_evidence, published_evidence
+from .comparison import Comparison, compare
 from .declaration import Section, Study
 from .paper import paper
 from .ready import find_study, ready_made
@@ -19,6 +20,7 @@ __all__ = [
     "CLAIMS",
     "Agreement",
     "Claim",
+    "Comparison",
     "Finding",
     "Pair",
     "Recheck",
@@ -30,6 +32,7 @@ __all__ = [
     "Study",
     "Table",
     "Watch",
+    "compare",
     "find_study",
     "grid",
     "judge",

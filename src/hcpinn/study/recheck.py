@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import FileError, HcpinnError, MethodError
-from ..files import write_bytes
 from ..runs import Run
 from .again import Together, runs_of, trainings
-from .agreement import FACTOR, ROUNDING, Agreement, Pair, errors, other_seeds
+from .agreement import Pair, other_seeds
+from .comparison import FILE, Comparison
 from .declaration import Section, Study
-from .provenance import Origin, origin
-from .record import VERSION, Record
+from .record import Record
 from .runner import Report, run_study
 from .sample import DEFAULT, named, spread_out
 from .store import Store
 from .watch import Watch
-
-FILE = "recheck.json"
-"""In the folder of a recheck: what was compared, and how it came out."""
 
 
 @dataclass(frozen=True)
@@ -63,22 +56,18 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Recheck:
+class Recheck(Comparison):
     """What came of a recheck."""
 
-    pairs: tuple[Pair, ...]
     report: Report
     plan: Plan
 
-    @property
-    def counts(self) -> Counter[Agreement]:
-        """How many runs came out how."""
-        return Counter(pair.agreement for pair in self.pairs)
+    kind = "recheck"
 
-    @property
-    def agrees(self) -> bool:
-        """Whether no run differs."""
-        return not self.counts[Agreement.DIFFERS]
+    def facts(self) -> dict[str, Any]:
+        """What was asked for, and what came of it."""
+        chosen = self.plan
+        return {"asked": chosen.asked, "groups": len(chosen.groups), "left_out": list(chosen.left_out)}
 
 
 def plan(
@@ -161,7 +150,7 @@ def recheck(
     place = Path(out)
     if Store.at(place) and (place.samefile(folder) or not (place / FILE).exists()):
         raise FileError(f"{place} is the folder of a study. What is trained again needs one of its own.")
-    _write(place, _compared(chosen, Store.make(place), Report(0, 0, len(chosen.runs))))
+    _compared(chosen, Store.make(place), Report(0, 0, len(chosen.runs))).write(place)
     report = run_study(
         chosen.study,
         place,
@@ -173,77 +162,10 @@ def recheck(
         groups=[group.keys for group in chosen.groups],
     )
     found = _compared(chosen, Store(place), report)
-    _write(place, found)
+    found.write(place)
     return found
 
 
 def _compared(chosen: Plan, store: Store, report: Report) -> Recheck:
     pairs = (Pair(r, store.get(r.key), other_seeds(r, chosen.store)) for r in chosen.records)
     return Recheck(tuple(pairs), report, chosen)
-
-
-def _write(place: Path, found: Recheck) -> None:
-    now = [pair.now for pair in found.pairs if pair.now is not None]
-    told = {
-        "kind": "recheck",
-        "version": VERSION,
-        "rule": {"same_to_rounding": ROUNDING, "factor": FACTOR},
-        "agreement": {answer.value: found.counts[answer] for answer in Agreement if found.counts[answer]},
-        "before": _told(origin([pair.before for pair in found.pairs])),
-        "now": _told(origin(now)),
-        "asked": found.plan.asked,
-        "groups": len(found.plan.groups),
-        "left_out": list(found.plan.left_out),
-        "runs": [_row(pair) for pair in found.pairs],
-    }
-    text = json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False)
-    write_bytes(place / FILE, f"{text}\n".encode())
-
-
-def _told(source: Origin) -> dict[str, Any]:
-    return {
-        "devices": dict(source.devices),
-        "versions": {name: dict(counts) for name, counts in source.versions.items()},
-        "kernels": dict(source.kernels),
-        "commits": dict(source.commits),
-        "first": source.first,
-        "last": source.last,
-        "device_seconds": round(source.seconds, 3),
-    }
-
-
-def _row(pair: Pair) -> dict[str, Any]:
-    before = pair.before
-    return {
-        "key": before.key,
-        "problem": before.problem,
-        "parameters": before.parameters,
-        "method": before.method,
-        "seed": before.seed,
-        "agreement": pair.agreement.value,
-        "difference": _finite(pair.difference) if pair.now and pair.now.done else None,
-        "changed": list(pair.changed),
-        "factors": {
-            name: {"found": _finite(apart), "allowed": _finite(allowed)}
-            for name, (apart, allowed) in pair.factors.items()
-        },
-        "before": _outcome(before),
-        "now": None if pair.now is None else _outcome(pair.now),
-    }
-
-
-def _outcome(record: Record) -> dict[str, Any]:
-    return {
-        "status": record.status,
-        **({"reason": record.reason} if record.reason else {}),
-        **({name: _finite(value) for name, value in errors(record).items()} if record.done else {}),
-        "device": record.summary.get("device"),
-        "kernels": record.kernels,
-        "commit": record.commit,
-        "finished": record.finished,
-        "trained_together": record.trained_together,
-    }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -1,0 +1,88 @@
+"""Write what `hcpinn theory` found on every problem into docs/guides/theory.md.
+
+    python benchmarks/theory_page.py
+
+Its tables come from `results/paper/theory`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hcpinn.study.theory import read_theory
+from hcpinn.theory.comparison import CLEAR
+from hcpinn.theory.table import short, to_markdown
+from pages import write_sections
+
+ROOT = Path(__file__).parent.parent
+STORE = ROOT / "results" / "paper" / "theory"
+PAGE = ROOT / "docs" / "guides" / "theory.md"
+
+_CHOICES = [
+    *((lift, "t/T") for lift in ("u0", "e^(-1t) u0", "e^(-10t) u0", "e^(tL) u0")),
+    ("e^(-1t) u0", "1 - e^(-10t)"),
+]
+"""Lifts and gates of which a page tells."""
+
+
+def sections() -> dict[str, str]:
+    """What the store has for the page, section by section."""
+    return {"choices": choices(), "theory": to_markdown(_theory()).rstrip(), "questions": questions()}
+
+
+def choices() -> str:
+    """Lifts and gates beside each other on three problems."""
+    lines = [
+        "| problem | lift | gate | condition | λ₁/λₙ | λ₁τ to a tenth | lift leaves | size of N |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    found = read_theory(STORE)
+    for name in ("advection", "allen-cahn-1", "cahn-hilliard"):
+        told = [c for c in found[name]["choices"] if (c["lift"], c["gate"]) in _CHOICES]
+        for place, choice in enumerate(told):
+            figures = (choice[n] for n in ("condition", "spread", "time_to_tenth", "lift_loss", "task_size"))
+            kind = [f"`{choice[part].replace('-1t', '-t')}`" for part in ("lift", "gate")]
+            cells = ["" if place else f"`{name}`", *kind, *(short(value) for value in figures)]
+            lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def questions() -> str:
+    """What the kernels of each problem say on the study's explanation, question by question."""
+    lines = [
+        "| problem | is soft training split unevenly? | is the hard kernel better conditioned? | "
+        "does hard training, with frozen kernels, get further? |",
+        "| --- | --- | --- | --- |",
+    ]
+    for row in _theory():
+        found, shares = row["findings"], row["shares"]
+        split = f"{_yes(found['uneven'])}, {short(found['imbalance'])} : 1"
+        if min(shares, key=shares.get) == "residual":
+            split += ", and the initial data hold the larger part"
+        answers = [
+            split,
+            f"{_yes(found['better_conditioned'])}, {_compared(found['spread_ratio'])}",
+            f"{_yes(found['goes_further'])}, {_compared(found['left_ratio'])}",
+        ]
+        lines.append(f"| `{row['problem']}` | {' | '.join(answers)} |")
+    return "\n".join(lines)
+
+
+def _theory() -> list[dict]:
+    return json.loads((STORE / "table.json").read_text("utf-8"))["rows"]
+
+
+def _yes(answer: bool) -> str:
+    return "yes" if answer else "no"
+
+
+def _compared(gain: float) -> str:
+    """By what factor hard is ahead of soft."""
+    if 1 / CLEAR < gain < CLEAR:
+        return "alike"
+    return f"{gain:.2g} times" if gain > 1 else f"{1 / gain:.2g} times worse"
+
+
+if __name__ == "__main__":
+    write_sections(PAGE, sections())
