@@ -5,8 +5,8 @@
 
 All of it comes from the store `results/paper`, for `expert` from `results/expert`, and for what was trained
 again from `results/recheck`. Sections of the pages between `<!-- begin NAME -->` and `<!-- end NAME -->` are
-made anew. With `--prune` the store loses the solutions that no figure of `hcpinn report` shows, which keeps it
-small.
+made anew. With `--prune` the store loses the solutions that no figure of `hcpinn report` shows, which keeps
+it small.
 """
 
 from __future__ import annotations
