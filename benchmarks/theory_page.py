@@ -7,6 +7,7 @@ Its tables come from `results/paper/theory`.
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -85,4 +86,7 @@ def _compared(gain: float) -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     write_sections(PAGE, sections())

@@ -15,11 +15,12 @@ ACCURACY = 1e-2
 
 def again(folder: Path) -> str:
     """What `hcpinn recheck` found, row by row, and what compiling anew changes."""
-    heads = ["problem", "method", "kernels", "trained at", "again at", "runs", "outcome", "error changed by"]
-    lines = ["| " + " | ".join(heads) + " |", "| --- | --- | --- | --- | --- | ---: | --- | ---: |"]
+    heads = ["problem", "method", "kernels", "trained at", "again at", "on", "runs", "outcome"]
+    heads.append("error changed by")
+    lines = ["| " + " | ".join(heads) + " |", "| --- | --- | --- | --- | --- | --- | ---: | --- | ---: |"]
     rows: dict[tuple[str, ...], list[dict]] = {}
-    found = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
-    for recheck in (data for data in found if data["kind"] == "recheck"):
+    found = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))}
+    for recheck in (data for data in found.values() if data["kind"] == "recheck"):
         for run in recheck["runs"]:
             if run["now"]:
                 values = ", ".join(
@@ -29,19 +30,19 @@ def again(folder: Path) -> str:
                 commits = (run[when]["commit"][:7] for when in ("before", "now"))
                 kernels = {run[when].get("kernels", BY_TIMING) for when in ("before", "now")}
                 chosen = BY_RULE if kernels == {BY_RULE} else BY_TIMING
-                rows.setdefault((name, run["method"], chosen, *commits), []).append(run)
-    for (name, method, chosen, before, now), runs in rows.items():
+                device = run["now"]["device"].partition(": ")[2].removeprefix("NVIDIA ")
+                rows.setdefault((name, run["method"], chosen, *commits, device), []).append(run)
+    for (name, method, chosen, before, now, device), runs in rows.items():
         counts = Counter(run["agreement"] for run in runs)
         outcome = ", ".join(f"{count} {said}" if len(counts) > 1 else said for said, count in counts.items())
         factor = max(
             change["found"] for run in runs for measure, change in run["factors"].items() if _whole(measure)
         )
         changed = "–" if factor == 1 else f"up to {ratio(factor)}×"
-        cells = [name, f"`{method}`", chosen, f"`{before}`", f"`{now}`", str(len(runs)), outcome, changed]
+        cells = [name, f"`{method}`", chosen, f"`{before}`", f"`{now}`", device]
+        cells += [str(len(runs)), outcome, changed]
         lines.append("| " + " | ".join(cells) + " |")
-    told = {"compilations": compiled, "comparison": anew}
-    counted = [told[data["kind"]](data) for data in found if data["kind"] in told]
-    return "\n\n".join(["\n".join(lines), *counted])
+    return "\n\n".join(["\n".join(lines), anew(found["anew"]), compiled(found["compilations"])])
 
 
 def anew(data: dict) -> str:

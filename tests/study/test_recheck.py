@@ -9,7 +9,7 @@ import pytest
 import hcpinn as hc
 from command_line import assert_refused, hcpinn
 from hcpinn.errors import HcpinnError
-from hcpinn.study import Agreement, Pair, Store, recheck, run_study
+from hcpinn.study import Agreement, Pair, Store, compare, recheck, run_study
 from hcpinn.study.again import run_of, trainings
 from hcpinn.study.agreement import other_seeds
 from hcpinn.study.recheck import plan
@@ -145,16 +145,38 @@ def test_a_study_that_was_trained_anew_is_compared_without_training(folder, tmp_
     assert hcpinn("recheck", folder, "--groups", 2, "--out", again, "--quiet")[0] == 0
     code, said, _ = hcpinn("recheck", folder, "--against", again)
     assert (code, said.count("same bits")) == (0, 6 + 1)
+    assert "not yet run" not in said
     scaled(again, keys(SOFT)[0], 10.0)
     change(again, keys(SOFT)[0], commit="later")
     Store(again).forget(keys(SOFT)[1])
     code, said, _ = hcpinn("recheck", folder, "--against", again, "--out", tmp_path / "out")
     assert code == 1
-    assert "5 runs: 4 same bits, 1 differs. All figures are in" in said
+    assert "6 runs: 4 same bits, 1 differs, 1 not yet run. All figures are in" in said
+    assert said.count("not yet run") == 1
     told = json.loads((tmp_path / "out" / "recheck.json").read_text())
-    assert (told["kind"], told["agreement"]) == ("comparison", {"same bits": 4, "differs": 1})
+    assert (told["kind"], told["agreement"]) == (
+        "comparison",
+        {"same bits": 4, "differs": 1, "not yet run": 1},
+    )
     assert {row["key"]: row["changed"] for row in told["runs"]}[keys(SOFT)[0]] == ["code"]
     assert told["now"]["commits"]["later"] == 1
+
+
+def test_a_run_that_failed_in_the_other_study_differs(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "other")
+    change(tmp_path / "other", keys(SOFT)[0], status="failed", reason="No memory.", commit="later")
+    (pair,) = compare(folder, tmp_path / "other").pairs
+    assert (pair.before.key, pair.agreement) == (keys(SOFT)[0], Agreement.DIFFERS)
+
+
+def test_a_comparison_is_not_written_into_a_study(folder, tmp_path):
+    again = tmp_path / "again"
+    assert hcpinn("recheck", folder, "--groups", 1, "--out", again, "--quiet")[0] == 0
+    told = (again / "recheck.json").read_text()
+    for place in (folder, again):
+        assert_refused(*command("--against", again, "--out", place, folder=folder), "of its own")
+    assert (again / "recheck.json").read_text() == told
+    assert not (folder / "recheck.json").exists()
 
 
 def test_the_same_training_twice_is_no_comparison(folder):
@@ -191,9 +213,18 @@ def test_alone_a_run_is_trained_without_its_companions(folder, tmp_path):
     assert row["difference"] < 1e-7
     assert told["asked"] == {"keys": [key], "alone": True}
     assert Store(tmp_path).get(key).trained_together == 1
-    assert {group.keys for group in plan(folder, sample=3, alone=True).groups} < {
-        (k,) for k in keys(HARD + SOFT)
-    }
+    chosen = plan(folder, sample=6, alone=True)
+    assert {group.keys for group in chosen.groups} == {(k,) for k in keys(HARD + SOFT)}
+    assert chosen.seconds == pytest.approx(plan(folder, sample=6).seconds)  # each has its share
+
+
+def test_a_folder_has_runs_in_their_groups_or_alone(folder, tmp_path):
+    (key,) = keys(HARD[:1])
+    assert hcpinn("recheck", folder, "--key", key, "--out", tmp_path, "--quiet")[0] == 0
+    refused = command("--key", key, "--alone", "--out", tmp_path, folder=folder)
+    assert_refused(*refused, "trained again in their groups. Name another folder.")
+    (tmp_path / "recheck.json").write_text("[]")
+    assert_refused(*command("--key", key, "--out", tmp_path, folder=folder), "cannot be read")
 
 
 def test_a_record_that_names_no_group_is_trained_alone(folder, tmp_path):

@@ -16,7 +16,7 @@ from .study import EXIT_UNFINISHED
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..study import Comparison, Recheck, Record
+    from ..study import Comparison, Pair, Recheck, Record
     from ..study.recheck import Plan
 
 EXIT_DIFFERS = 1
@@ -29,7 +29,10 @@ _REASONS = 3
 def recheck(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study.", show_default=False)],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for what is trained now.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Folder for what is trained now and for recheck.json.", show_default=False
+        ),
     ] = None,
     sample: Annotated[
         int | None,
@@ -100,7 +103,8 @@ def recheck(
         if any(option is not None for option in (sample, groups, key, seed, max_seconds)) or alone or dry_run:
             raise MethodError("With --against nothing is trained: leave out what chooses or limits that.")
         compared = compare(folder, against)
-        _show(compared, compared.write(out) if out is not None else None)
+        known = [pair for pair in compared.pairs if pair.now is not None]
+        _show(compared, known, compared.write(out) if out is not None else None)
         if not compared.agrees:
             raise typer.Exit(EXIT_DIFFERS)
         return
@@ -125,7 +129,7 @@ def recheck(
         checkpoint_every=checkpoint_every,
         watch=watch,
     )
-    _show(found, out / FILE)
+    _show(found, found.pairs, out / FILE)
     _show_left_out(found.plan.left_out)
     _conclude(found)
 
@@ -145,14 +149,13 @@ def _show_plan(chosen: Plan) -> None:
         table.add_row(", ".join(group.problems), escape(", ".join(group.methods)), *sizes)
     console = _console()
     console.print(table)
-    console.print(
-        f"\n{len(chosen.records)} runs in {len(chosen.groups)} groups, which took "
-        f"{duration(chosen.seconds)} at the time."
-    )
+    sizes = [(len(chosen.records), "run"), (len(chosen.groups), "group")]
+    runs, groups = (f"{count} {word}{'s' * (count != 1)}" for count, word in sizes)
+    console.print(f"\n{runs} in {groups}, which took {duration(chosen.seconds)} at the time.")
     _show_left_out(chosen.left_out)
 
 
-def _show(found: Comparison, file: Path | None) -> None:
+def _show(found: Comparison, shown: Sequence[Pair], file: Path | None) -> None:
     from rich.table import Table
 
     from ..study import Agreement
@@ -170,8 +173,8 @@ def _show(found: Comparison, file: Path | None) -> None:
         table.add_column(heading, justify="right")
     for heading in ("verdict", "changed since"):
         table.add_column(heading)
-    names = _labels([pair.before for pair in found.pairs])
-    for pair, name in zip(found.pairs, names, strict=True):
+    names = _labels([pair.before for pair in shown])
+    for pair, name in zip(shown, names, strict=True):
         known = pair.now is not None and pair.now.done
         table.add_row(
             name,

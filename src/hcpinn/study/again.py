@@ -30,8 +30,9 @@ class Together:
 
     @property
     def seconds(self) -> float:
-        """How long it took then."""
-        return max(float(record.summary.get("wall_s") or 0.0) for record in self.records)
+        """How long it took then; for a part of those that trained together, its share."""
+        share = min(1.0, len(self.keys) / max(self.records[0].trained_together, 1))
+        return share * max(float(record.summary.get("wall_s") or 0.0) for record in self.records)
 
     @cached_property
     def problems(self) -> tuple[str, ...]:

@@ -58,25 +58,35 @@ class Comparison:
         head = json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False).removesuffix("\n}")
         rows = (json.dumps(_row(pair), ensure_ascii=False, allow_nan=False) for pair in self.pairs)
         text = f'{head},\n "runs": [\n  ' + ",\n  ".join(rows) + "\n ]\n}\n"
-        path = Path(folder) / FILE
+        path = self._file(Path(folder))
         write_bytes(path, text.encode())
         return path
 
+    def _file(self, folder: Path) -> Path:
+        if Store.at(folder):
+            raise FileError(f"{folder} is the folder of a study. A comparison needs one of its own.")
+        return folder / FILE
+
 
 def compare(before: str | Path, now: str | Path) -> Comparison:
-    """Compare two stores: every run that came to its end in the first and is in the second, trained anew.
+    """Compare two stores: every run that came to its end in the first with what the second has of it.
 
     What both hold of the very same training is left out.
     """
     known, later = Store(before).records(), Store(now)
     pairs = []
     for record in known:
-        found = later.get(record.key) if record.done else None
-        if found is not None and (found.commit, found.finished) != (record.commit, record.finished):
-            pairs.append(Pair(record, found, other_seeds(record, known)))
-    if not pairs:
+        found = later.get(record.key)
+        if record.done and (found is None or _when(found) != _when(record)):
+            pairs.append(Pair(record, found, other_seeds(record, known) if found else ()))
+    if all(pair.now is None for pair in pairs):
         raise FileError(f"No run of {before} was trained anew in {now}, so there is nothing to compare.")
     return Comparison(tuple(pairs))
+
+
+def _when(record: Record) -> tuple[Any, ...]:
+    """What tells one training of a run from another."""
+    return record.commit, record.finished, record.summary.get("wall_s")
 
 
 def _told(source: Origin) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,9 +66,12 @@ class Recheck(Comparison):
     kind = "recheck"
 
     def facts(self) -> dict[str, Any]:
-        """What was asked for, and what came of it."""
+        """What was asked for, how many groups that is, and what cannot be trained again."""
         chosen = self.plan
         return {"asked": chosen.asked, "groups": len(chosen.groups), "left_out": list(chosen.left_out)}
+
+    def _file(self, folder: Path) -> Path:
+        return folder / FILE  # beside the runs that were trained for it
 
 
 def plan(
@@ -106,8 +110,10 @@ def plan(
             left_out.append(str(error))
     if not chosen:
         raise FileError(f"No run of {folder} can be trained again. {left_out[0]}")
-    asked = {"sample": sample, "groups": groups, "keys": list(keys) or None, "seed": seed}
-    asked["alone"] = alone or None
+    asked = {
+        **{"sample": sample, "groups": groups, "keys": list(keys) or None},
+        **{"seed": seed, "alone": alone or None},
+    }
     told = {name: value for name, value in asked.items() if value is not None}
     return Plan(tuple(chosen), runs, tuple(records), tuple(left_out), told)
 
@@ -148,8 +154,8 @@ def recheck(
     """
     chosen = plan(folder, sample=sample, groups=groups, keys=keys, seed=seed, alone=alone, study=study)
     place = Path(out)
-    if Store.at(place) and (place.samefile(folder) or not (place / FILE).exists()):
-        raise FileError(f"{place} is the folder of a study. What is trained again needs one of its own.")
+    if Store.at(place):
+        _check_place(place, Path(folder), alone=alone)
     _compared(chosen, Store.make(place), Report(0, 0, len(chosen.runs))).write(place)
     report = run_study(
         chosen.study,
@@ -164,6 +170,19 @@ def recheck(
     found = _compared(chosen, Store(place), report)
     found.write(place)
     return found
+
+
+def _check_place(place: Path, folder: Path, *, alone: bool) -> None:
+    """Refuse a folder with runs of a study, or with runs that were trained with others beside them."""
+    if place.samefile(folder) or not (place / FILE).exists():
+        raise FileError(f"{place} is the folder of a study. What is trained again needs one of its own.")
+    try:
+        before = bool(json.loads((place / FILE).read_text("utf-8"))["asked"].get("alone"))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FileError(f"{place / FILE} cannot be read as what a recheck found.") from error
+    if before != alone:
+        way = "in their groups" if alone else "each by itself"
+        raise FileError(f"{place} holds runs that were trained again {way}. Name another folder.")
 
 
 def _compared(chosen: Plan, store: Store, report: Report) -> Recheck:
