@@ -238,7 +238,7 @@ def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone
         own = [run for run in section.runs if "," not in run.method.name]
         assert all(run.method == find_method(run.method.name, run.problem) for run in own)
         assert own
-    kink, diffusivity, slopes, modes, waves, plane, horizon, crossing = (
+    kink, diffusivity, slopes, modes, length, waves, plane, horizon, crossing = (
         [run for run in part.runs if "," in run.method.name] for part in sections
     )
     for run in kink:
@@ -261,6 +261,11 @@ def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone
         changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
         assert changed == ["name", "embedding"]
         assert run.method.embedding in (hc.Fourier(1), hc.Fourier(10))
+    for run in length:
+        row = find_method(run.method.name.partition(",")[0], run.problem)
+        adam, last = row.stages
+        longer = (adam, dataclasses.replace(last, steps=4 * last.steps))
+        assert run.method == dataclasses.replace(row, name=run.method.name, stages=longer)
     for run in plane:
         row = find_method("paper", run.problem)
         changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]

@@ -47,6 +47,20 @@ def test_experiments_have_a_table_once_one_was_made_with_the_rows_they_are_about
     assert "m" not in [column.title for column in found.columns]
 
 
+def test_an_experiment_on_the_budget_is_no_deviating_run_of_its_row():
+    tried = next(run.method for run in explanations().runs if run.method.name == "pbc+ic2, L-BFGS × 4")
+    records = [record("cahn-hilliard", method, 1e-3) for method in ("pbc+ic2", tried)]
+    records.append(record("cahn-hilliard", "pbc+ic2", 0.5, steps=[100, 10]))
+    (own, short) = (r for r in table(records, "ablation cahn-hilliard").rows if r.done)
+    assert (own.records, own.deviations) == (tuple(records[:1]), ())
+    assert short.deviations == ("steps 100 + 10 instead of 50,000 + 5,000",)
+    found = [r for r in table(records, "explanation length").rows if r.done]
+    assert [(r.method, r.records) for r in found if not r.deviations] == [
+        ("pbc+ic2", tuple(records[:1])),
+        ("pbc+ic2, L-BFGS × 4", tuple(records[1:2])),
+    ]
+
+
 def test_the_studys_own_rows_are_neither_rivals_nor_experiments():
     experiments = (run.method for run in explanations().runs if run.problem.name == "allen-cahn-2")
     tried = next(method for method in experiments if not is_row(method.name))

@@ -25,6 +25,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from ..programs import BY_RULE
+from .matching import unnamed
 from .record import Record
 
 ROUNDING = 1e-3
@@ -125,8 +126,7 @@ def other_seeds(record: Record, records: Iterable[Record]) -> list[Record]:
 
 @cache
 def _settings(text: str) -> str:
-    settings = {name: value for name, value in json.loads(text).items() if name != "name"}
-    return json.dumps(settings, sort_keys=True)
+    return unnamed(json.loads(text))
 
 
 def _row(record: Record) -> tuple[Any, ...]:

@@ -27,6 +27,7 @@ def explanations() -> Study:
         ("diffusivity", "The first case with a tenth of its diffusivity", _diffusivity()),
         ("slopes", "Why penalties leave the second case at a few percent", _slopes()),
         ("modes", "Why Cahn–Hilliard has two Fourier modes", _modes()),
+        ("length", "Cahn–Hilliard with four times the steps of L-BFGS", _length()),
         ("waves", "Why Schrödinger has three", _waves()),
         ("plane", "What holds the plane back", _plane()),
         ("horizon", "Why advection ends at T = 0.5", _horizon()),
@@ -72,6 +73,17 @@ def _modes() -> Pairs:
     names = ("pbc+ic1+sa", "pbc+ic2+sa", "pbc+ic1", "pbc+ic2", "pbc", "pbc+sa", "causal-50k", "rba-50k")
     problem, rows = _rows("cahn-hilliard", *names)
     return [pair for row in rows for pair in _counted(problem, row, (1, 10) if "ic2" in row.name else (10,))]
+
+
+def _length() -> Pairs:
+    """More steps of L-BFGS for rows that not every seed brings to their end."""
+    problem, rows = _rows("cahn-hilliard", "pbc+ic2+sa", "pbc+ic2")
+    found = []
+    for row in rows:
+        adam, last = (stage.steps for stage in row.stages)
+        longer = with_budget(row, steps=[adam, 4 * last])
+        found += [(problem, row), (problem, replace(longer, name=f"{row.name}, L-BFGS × 4"))]
+    return found
 
 
 def _waves() -> Pairs:

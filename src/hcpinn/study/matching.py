@@ -29,6 +29,11 @@ def settings_of(method: Method) -> Settings:
     return json.loads(json.dumps(to_dict(method)))
 
 
+def unnamed(settings: Settings) -> str:
+    """All that was set, whatever it is called, as text."""
+    return json.dumps({name: value for name, value in settings.items() if name != "name"}, sort_keys=True)
+
+
 def recorded_settings(record: Record) -> Settings:
     """The settings a record was trained with, those included that its version of hcpinn did not know yet."""
     written = json.loads(record.method_text)
