@@ -54,7 +54,7 @@ def test_an_experiment_on_the_budget_is_no_deviating_run_of_its_row():
     (own, short) = (r for r in table(records, "ablation cahn-hilliard").rows if r.done)
     assert (own.records, own.deviations) == (tuple(records[:1]), ())
     assert short.deviations == ("steps 100 + 10 instead of 50,000 + 5,000",)
-    found = [r for r in table(records, "explanation length").rows if r.done]
+    found = [r for r in table(records, "explanation seeds").rows if r.done]
     assert [(r.method, r.records) for r in found if not r.deviations] == [
         ("pbc+ic2", tuple(records[:1])),
         ("pbc+ic2, L-BFGS × 4", tuple(records[1:2])),
