@@ -3,10 +3,10 @@
     python benchmarks/paper_page.py
     python benchmarks/paper_page.py --prune
 
-All of it comes from the store `results/paper`, for `expert` from `results/expert`, and for what was trained
-again from `results/recheck`. Sections of the pages between `<!-- begin NAME -->` and `<!-- end NAME -->` are
-made anew. With `--prune` the store loses the solutions that no figure of `hcpinn report` shows, which keeps
-it small.
+All of it comes from the store `results/paper`, for a few experiments from `results/experiments`, for `expert`
+from `results/expert`, and for what was trained again from `results/recheck`. Sections of the pages between
+`<!-- begin NAME -->` and `<!-- end NAME -->` are made anew. With `--prune` the store loses the solutions that
+no figure of `hcpinn report` shows, which keeps it small.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -40,6 +41,7 @@ from trained_again import again
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "results" / "paper"
+EXPERIMENTS = ROOT / "results" / "experiments"
 EXPERT = ROOT / "results" / "expert"
 RECHECK = ROOT / "results" / "recheck"
 IMAGES = ROOT / "docs" / "images"
@@ -57,7 +59,7 @@ def main() -> None:
     )
     parser.add_argument("--prune", action="store_true", help="drop solutions that no figure shows")
     store = Store(STORE)
-    tables = read_tables(store.records())
+    tables = all_tables(store.records())
     if parser.parse_args().prune:
         prune(store, tables)
     draw(store, tables)
@@ -68,7 +70,7 @@ def main() -> None:
 def sections() -> dict[Path, dict[str, str]]:
     """What the store has for each page, section by section."""
     records = Store(STORE).records()
-    tables = read_tables(records)
+    tables = all_tables(records)
     return {
         PAGE: {
             "summary": summary(records, tables),
@@ -78,6 +80,13 @@ def sections() -> dict[Path, dict[str, str]]:
         },
         README: {"reproduction": reproduction(tables)},
     }
+
+
+def all_tables(records: Sequence[Record]) -> list[Table]:
+    """The tables of the study's store, and of experiments that were trained elsewhere and are not in it."""
+    known = {record.key for record in records}
+    besides = [record for record in Store(EXPERIMENTS).records() if record.key not in known]
+    return read_tables([*records, *besides])
 
 
 def prune(store: Store, tables: Sequence[Table]) -> None:
@@ -148,12 +157,24 @@ def shown(tables: Sequence[Table]) -> str:
         if 3 * sum(bool(row.done) for row in table.rows) < max(len(table.rows), 1):
             missing += [table.title] if table.rows else []
             continue
-        aside = _ASIDE if table.name != "expert" else ("seeds",)
+        aside = set(_ASIDE)
+        if table.name == "expert":
+            aside.remove("seconds")
+        if any(0 < len(row.done) < row.expected for row in table.rows):
+            aside.remove("seeds")
         columns = [c for c in table.columns if not c.title.startswith("L1") and c.title not in aside]
-        parts.append(f"### {table.title}\n\n{table.about}\n\n{to_markdown(columns).rstrip()}")
+        parts.append(f"### {table.title}\n\n{table.about}{_where(table)}\n\n{to_markdown(columns).rstrip()}")
     if missing:
         parts.append(f"Not yet run: {'; '.join(missing)}.")
     return "\n\n".join(parts)
+
+
+def _where(table: Table) -> str:
+    """On which devices its runs were trained, where these are several."""
+    records = {record.key: record for row in table.rows for record in row.done}
+    devices = origin(list(records.values())).devices
+    named = Counter({name.partition(": ")[2]: count for name, count in devices.items()})
+    return f" Trained on: {listed(named)}." if len(named) > 1 else ""
 
 
 def claims(tables: Sequence[Table]) -> str:
