@@ -44,6 +44,10 @@ def test_a_dry_run_tells_what_is_ahead_and_does_nothing(file, tmp_path):
     assert "ablation gray-scott 42 0 9" in words
     assert "45 different runs" in words
     assert "GiB" in words
+    part = ("--problem", "gray-*", "--method", "pbc+ic2*", "--method", "sa")
+    code, said, _ = hcpinn("study", file, "ablation", *part, "--dry-run", "--out", out)
+    assert (code, " ".join(said.split()).count("ablation")) == (0, 1)
+    assert "15 different runs" in said
     assert not out.exists()
 
 
@@ -73,6 +77,7 @@ def test_time_that_is_up_and_runs_that_fail_show_in_the_exit_code(file, tmp_path
         (["none.toml"], "Cannot read the study in none.toml"),
         (["dirichlet", "--seeds", "a"], "--seeds takes whole numbers, as in 0,1,2 or 0-9; not 'a'"),
         (["dirichlet", "--seeds", "-1"], "--seeds takes whole numbers"),
+        (["ablation", "--method", "pcb"], "There is no method 'pcb' of the study 'ablation'. Did you mean"),
         (["dirichlet", "--steps", "10"], "steps takes 2 whole numbers"),
         (["dirichlet", "--cluster", "slurm"], "There is no kind of cluster 'slurm'"),
         (["dirichlet", "--cluster", "ray", "--processes", "2"], "give processes or a cluster, not both"),

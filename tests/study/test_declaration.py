@@ -224,6 +224,34 @@ def test_a_row_that_two_tables_share_is_trained_once(whole):
     assert len(whole.wanted) < len(whole.runs)
 
 
+def test_a_part_of_a_study_is_taken_by_the_names_of_problems_and_methods():
+    whole = find_study("ablation")
+    part = whole.only(problems=["cahn-hilliard", "allen-cahn-*"], methods=["pbc+ic2*", "sa"])
+    assert [section.name for section in part.sections] == [
+        f"ablation {name}" for name in ("allen-cahn-1", "allen-cahn-2", "cahn-hilliard")
+    ]
+    assert {run.method.name for run in part.runs} == {"pbc+ic2", "pbc+ic2+sa", "sa"}
+    assert set(part.wanted) < set(whole.wanted)
+    for section in part.sections:
+        assert all(row.method == label for row, label in zip(section.published, section.labels, strict=True))
+    assert whole.only() == whole
+    speeds = find_study("advection-by-speed").only(methods=["paper"])  # the row; its method has another name
+    assert {row.method for section in speeds.sections for row in section.published} == {"paper"}
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ({"problems": ["cahn-hillard"]}, "no problem 'cahn-hillard' of the study .* Did you mean 'cahn-h"),
+        ({"methods": ["pbc+ic3*"]}, "no method 'pbc\\+ic3\\*' of the study 'ablation'"),
+        ({"problems": ["gray-scott"], "methods": ["pbc+sa"]}, "no run of such a problem with such a method"),
+    ],
+)
+def test_a_part_that_is_not_there_is_answered_in_a_sentence(names, words):
+    with pytest.raises(HcpinnError, match=words):
+        find_study("ablation").only(**names)
+
+
 def test_every_ready_made_study_can_be_made_and_says_what_it_is():
     for name, make in ready_made().items():
         assert (make.__doc__ or "").strip()

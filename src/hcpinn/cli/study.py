@@ -42,6 +42,18 @@ def study(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the store.", show_default="out/study")
     ] = None,
+    problems: Annotated[
+        list[str] | None,
+        typer.Option("--problem", metavar="NAME", help="Of the study only this problem; repeatable."),
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="Of the study only this method or row; repeatable. In both * stands for anything.",
+        ),
+    ] = None,
     seeds: Annotated[
         str | None,
         typer.Option("--seeds", metavar="N,N|N-N", help="Seeds in place of the study's, as in 0,1,2 or 0-9."),
@@ -104,6 +116,8 @@ def study(
 
         hcpinn study mine.toml --seeds 0-4 --max-seconds 3000
 
+        hcpinn study paper --problem cahn-hilliard --method 'pbc+ic2*'
+
         hcpinn study paper --processes 4
 
         hcpinn study paper --cluster ray:auto
@@ -120,7 +134,7 @@ def study(
     if list_:
         _list()
         return
-    wanted = _wanted(names or [])
+    wanted = _wanted(names or []).only(problems=problems or (), methods=methods or ())
     if seeds is not None:
         wanted = wanted.with_seeds(_numbers("--seeds", seeds))
     wanted = wanted.with_budget(steps=None if steps is None else _numbers("--steps", steps), points=points)

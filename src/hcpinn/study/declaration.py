@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
 from ..catalog import PublishedRow
-from ..errors import MethodError
+from ..errors import MethodError, unknown_name
 from ..method import with_budget
 from ..runs import Run
 from .record import run_key
@@ -58,6 +59,21 @@ class Section:
         """The names of its problems, each once."""
         return tuple(dict.fromkeys(run.problem.name for run in self.runs))
 
+    @property
+    def methods(self) -> tuple[tuple[str, ...], ...]:
+        """What each run's method is called: its own name, and that of the published row."""
+        pairs = zip(self.runs, self.published, strict=True)
+        return tuple((run.method.name, *([row.method] if row else [])) for run, row in pairs)
+
+    def picked(self, numbers: Sequence[int]) -> Section:
+        """The section with these of its runs, each as often as it is named."""
+        return dataclasses.replace(
+            self,
+            runs=tuple(self.runs[n] for n in numbers),
+            labels=tuple(self.labels[n] for n in numbers),
+            published=tuple(self.published[n] for n in numbers),
+        )
+
 
 @dataclass(frozen=True)
 class Study:
@@ -89,6 +105,33 @@ class Study:
                 found.setdefault(key, (run, section.accuracy))
         return found
 
+    def only(self, *, problems: Sequence[str] = (), methods: Sequence[str] = ()) -> Study:
+        """The runs of these problems and methods alone, by names in which * stands for anything.
+
+        A method is known by its own name and by that of its published row.
+        """
+
+        def chosen(section: Section) -> list[int]:
+            return [
+                number
+                for number, (run, names) in enumerate(zip(section.runs, section.methods, strict=True))
+                if _any(problems, [run.problem.name]) and _any(methods, names)
+            ]
+
+        known = {
+            "problem": {name for section in self.sections for name in section.problems},
+            "method": {name for section in self.sections for names in section.methods for name in names},
+        }
+        for kind, patterns in (("problem", problems), ("method", methods)):
+            for pattern in patterns:
+                if not any(fnmatchcase(name, pattern) for name in known[kind]):
+                    raise unknown_name(kind, pattern, known[kind], of=f"the study '{self.name}'")
+        picked = [(section, chosen(section)) for section in self.sections]
+        kept = [section.picked(numbers) for section, numbers in picked if numbers]
+        if not kept:
+            raise MethodError(f"The study '{self.name}' has no run of such a problem with such a method.")
+        return self._with_sections(kept)
+
     def with_seeds(self, seeds: Sequence[int]) -> Study:
         """The same study with these seeds in place of its own."""
 
@@ -97,12 +140,9 @@ class Study:
             for number, run in enumerate(section.runs):
                 once.setdefault((section.labels[number], run.problem, repr(run.method)), number)
             picks = [(number, seed) for number in once.values() for seed in seeds]
-            return dataclasses.replace(
-                section,
-                runs=tuple(dataclasses.replace(section.runs[n], seed=seed) for n, seed in picks),
-                labels=tuple(section.labels[n] for n, _ in picks),
-                published=tuple(section.published[n] for n, _ in picks),
-            )
+            found = section.picked([number for number, _ in picks])
+            runs = (dataclasses.replace(run, seed=s) for run, (_, s) in zip(found.runs, picks, strict=True))
+            return dataclasses.replace(found, runs=tuple(runs))
 
         return self._with_sections(renewed(section) for section in self.sections)
 
@@ -123,3 +163,8 @@ class Study:
 
     def _with_sections(self, sections: Iterable[Section]) -> Study:
         return dataclasses.replace(self, sections=tuple(sections))
+
+
+def _any(patterns: Sequence[str], names: Iterable[str]) -> bool:
+    """Whether one of the patterns fits one of the names; without patterns everything fits."""
+    return not patterns or any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
