@@ -1,5 +1,6 @@
 """Who watches a study sees how far it is, and TensorBoard can read its logs."""
 
+import re
 import struct
 
 import numpy as np
@@ -33,14 +34,26 @@ def watched(watch):
         watch.ended(GROUP, [DONE, FAILED])
 
 
-def test_lines_tell_what_each_run_came_to(capsys):
+def test_lines_tell_what_is_ahead_and_what_each_run_came_to(capsys):
     watched(Watch(lines=True))
-    told = capsys.readouterr().out.splitlines()
+    first, *told = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"5 runs: 2 in the store, 1 failed before, 2 to do, about \d+ s", first)
     assert told == [
-        "5 runs: 2 in the store, 1 failed before, 2 to do",
         "4/5  decay, k = 1, small, seed 0: suspect, relative L2 error u 5.00e-01",
         "5/5  decay, k = 1, small, seed 1: failed. It broke.",
     ]
+
+
+def test_lines_tell_now_and_then_how_far_a_long_training_is(capsys, monkeypatch):
+    monkeypatch.setattr("hcpinn.study.watch.time.monotonic", iter(range(0, 10_000, 200)).__next__)
+    with Watch(lines=True) as watch:
+        progress = watch.began(GROUP)
+        progress.stage("Adam", 300, 0)
+        for step in (50, 100, 150, 200):
+            progress.update(step, 1e-3)
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "decay small and 1 more: Adam, step 100 of 300, loss 1.00e-03"
+    assert 1 <= len(told) < 4
 
 
 def test_the_bar_counts_all_runs(capsys):

@@ -1,4 +1,4 @@
-"""Watching a study: a bar over all runs in a terminal, a line per finished run elsewhere, and logs."""
+"""Watching a study: a bar over all runs in a terminal, elsewhere lines on what ended or goes on; logs."""
 
 from __future__ import annotations
 
@@ -18,52 +18,58 @@ from .record import Record
 if TYPE_CHECKING:
     from .tensorboard import Logs
 
+LINE_EVERY = 300.0
+"""Seconds between two lines on how far a group in training has come, where there is no bar."""
+
 
 class Watch:
     """Who follows a study; this one says nothing unless told to."""
 
     def __init__(self, *, bar: bool = False, lines: bool = False, tensorboard: str | Path | None = None):
         """`bar` is for terminals, `lines` for files; `tensorboard` is a folder for its logs."""
-        self.lines = lines
+        self.lines = lines and not bar
         self.total = self.done = self.failed = 0
         self._running: dict[str, tuple[Group, float]] = {}
-        self._logs: Logs | None = None
+        self.logs: Logs | None = None
         if tensorboard is not None:
             from .tensorboard import Logs
 
-            self._logs = Logs(Path(tensorboard))
-        self._bar: Any = _bar() if bar else None
+            self.logs = Logs(Path(tensorboard))
+        self.bar: Any = _bar() if bar else None
         self._all: Any = None
         self._ahead = self._passed = self._took = 0.0
         self._machine: Machine | None = None
 
     def __enter__(self) -> Watch:
-        if self._bar is not None:
-            self._bar.start()
+        if self.bar is not None:
+            self.bar.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-        if self._logs is not None:
-            self._logs.close()
+        if self.bar is not None:
+            self.bar.stop()
+        if self.logs is not None:
+            self.logs.close()
 
     def begin(self, total: int, done: int, failed: int, groups: Iterable[Group], machine: Machine) -> None:
         """A study begins, or goes on, with these groups ahead."""
         self.total, self.done, self.failed, self._machine = total, done, failed, machine
         self._ahead = sum(cost(group.runs, machine).seconds for group in groups)
-        if self._bar is not None:
-            self._all = self._bar.add_task("all runs", total=total, completed=done + failed, facts="")
+        if self.bar is not None:
+            self._all = self.bar.add_task("all runs", total=total, completed=done + failed, facts="")
         if self.lines:
             failures = f", {failed} failed before" if failed else ""
-            print(f"{total} runs: {done} in the store{failures}, {total - done - failed} to do", flush=True)
+            time_ahead = f", about {duration(self._ahead)}" if self._ahead else ""
+            self.note(
+                f"{total} runs: {done} in the store{failures}, {total - done - failed} to do{time_ahead}"
+            )
         self._show()
 
     def began(self, group: Group) -> Progress:
         """A group starts; what it returns follows the training."""
         self._running[group.name] = (group, time.monotonic())
         self._show()
-        return _GroupProgress(self._bar, group, self._logs)
+        return _GroupProgress(self, group)
 
     def ended(self, group: Group, records: Sequence[Record]) -> None:
         """A group has ended with these records, or with none if it was stopped."""
@@ -76,23 +82,20 @@ class Watch:
         for record in records:
             self.done += record.done
             self.failed += not record.done
-            self._say(f"{self.done + self.failed}/{self.total}  {_told(record)}")
-            if self._logs is not None:
-                self._logs.ended(record)
+            self.note(f"{self.done + self.failed}/{self.total}  {_told(record)}")
+            if self.logs is not None:
+                self.logs.ended(record)
         self._show()
 
     def note(self, text: str) -> None:
         """Something that a reader should know."""
-        self._say(text)
-
-    def _say(self, text: str) -> None:
-        if self._bar is not None:
-            self._bar.console.print(text, markup=False, highlight=False)
+        if self.bar is not None:
+            self.bar.console.print(text, markup=False, highlight=False)
         elif self.lines:
             print(text, flush=True)
 
     def _show(self) -> None:
-        if self._bar is None or self._all is None:
+        if self.bar is None or self._all is None:
             return
         running = sum(len(group) for group, _ in self._running.values())
         facts = [f"{self.done} done", f"{running} running", f"{self.failed} failed"]
@@ -100,43 +103,47 @@ class Watch:
         left = self._ahead * (self._took / self._passed if self._passed else 1.0)
         left /= max(1, len(self._running))
         facts.append(f"about {duration(left)} left" if left else "")
-        self._bar.update(self._all, completed=self.done + self.failed, facts=", ".join(filter(None, facts)))
+        self.bar.update(self._all, completed=self.done + self.failed, facts=", ".join(filter(None, facts)))
 
 
 class _GroupProgress(Progress):
-    """The training of one group, as a line below the bar of the study."""
+    """The training of one group: a line below the bar of the study, or now and then a line of text."""
 
-    def __init__(self, bar: Any, group: Group, logs: Logs | None):
+    def __init__(self, watch: Watch, group: Group):
         super().__init__(visible=False)
-        self._shared, self._group, self._logs, self._line = bar, group, logs, None
+        self._watch, self._group, self._line = watch, group, None
+        self._label, self._steps, self._told = "", 0, time.monotonic()
 
     def __enter__(self) -> _GroupProgress:
         return self
 
     def __exit__(self, *_: Any) -> None:
         if self._line is not None:
-            self._shared.remove_task(self._line)
+            self._watch.bar.remove_task(self._line)
             self._line = None
 
     def stage(self, label: str, steps: int, done: int) -> None:
-        if self._shared is not None:
+        first, more = self._group.runs[0], len(self._group) - 1
+        name = f"{first.problem.name} {first.method.name}" + (f" and {more} more" if more else "")
+        self._label, self._steps = f"{name}: {label}", steps
+        if self._watch.bar is not None:
             self.__exit__()
-            first, more = self._group.runs[0], len(self._group) - 1
-            name = f"{first.problem.name} {first.method.name}" + (f" and {more} more" if more else "")
-            text = f"{name}: {label}"
-            self._line = self._shared.add_task(text, total=steps, completed=done, facts="compiling")
+            self._line = self._watch.bar.add_task(self._label, total=steps, completed=done, facts="compiling")
 
     def update(self, step: int, loss: float, terms: Any = None) -> None:
         if self._line is not None:
-            self._shared.update(self._line, completed=step, facts=f"step {step:,}, loss {loss:.2e}")
+            self._watch.bar.update(self._line, completed=step, facts=f"step {step:,}, loss {loss:.2e}")
+        elif self._watch.lines and time.monotonic() - self._told >= LINE_EVERY:
+            self._told = time.monotonic()
+            self._watch.note(f"{self._label}, step {step:,} of {self._steps:,}, loss {loss:.2e}")
 
     def waiting(self, what: str) -> None:
         if self._line is not None:
-            self._shared.update(self._line, facts=f"waiting for {what}")
+            self._watch.bar.update(self._line, facts=f"waiting for {what}")
 
     def losses(self, first: int, names: Sequence[str], values: np.ndarray) -> None:
-        if self._logs is not None:
-            self._logs.block(self._group, first, names, values)
+        if self._watch.logs is not None:
+            self._watch.logs.block(self._group, first, names, values)
 
 
 def _bar() -> Any:
