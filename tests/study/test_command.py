@@ -58,7 +58,7 @@ def test_time_that_is_up_and_runs_that_fail_show_in_the_exit_code(file, tmp_path
     assert "0 runs done, 1 left" in said
     code, said, _ = hcpinn("study", file, "--out", out)
     assert code == 0
-    assert f"1 runs done; kept in {out}" in said
+    assert f"1 run done; kept in {out}" in said
     (record,) = Store(out).records()
     assert record.summary["steps"] == 400
     (tmp_path / "mine.toml").write_text(MINE + 'curriculum = {kind = "Curriculum", parameter = "speed"}')

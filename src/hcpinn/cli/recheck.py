@@ -137,7 +137,7 @@ def recheck(
 def _show_plan(chosen: Plan) -> None:
     from rich.table import Table
 
-    from ..study.watch import duration
+    from ..study.watch import counted, duration
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for heading in ("problems", "methods"):
@@ -149,8 +149,7 @@ def _show_plan(chosen: Plan) -> None:
         table.add_row(", ".join(group.problems), escape(", ".join(group.methods)), *sizes)
     console = _console()
     console.print(table)
-    sizes = [(len(chosen.records), "run"), (len(chosen.groups), "group")]
-    runs, groups = (f"{count} {word}{'s' * (count != 1)}" for count, word in sizes)
+    runs, groups = counted(len(chosen.records), "run"), counted(len(chosen.groups), "group")
     console.print(f"\n{runs} in {groups}, which took {duration(chosen.seconds)} at the time.")
     _show_left_out(chosen.left_out)
 
@@ -161,6 +160,7 @@ def _show(found: Comparison, shown: Sequence[Pair], file: Path | None) -> None:
     from ..study import Agreement
     from ..study.columns import number
     from ..study.rows import measured
+    from ..study.watch import counted
 
     def error(record: Record | None) -> str:
         value = None if record is None else measured(record, "rel_l2")
@@ -190,7 +190,7 @@ def _show(found: Comparison, shown: Sequence[Pair], file: Path | None) -> None:
     console.print(table)
     counts = ", ".join(f"{found.counts[v]} {v.value}" for v in Agreement if found.counts[v])
     where = f" All figures are in {file}." if file else ""
-    console.print(f"\n{len(found.pairs)} runs: {counts}.{where}")
+    console.print(f"\n{counted(len(found.pairs), 'run')}: {counts}.{where}")
 
 
 def _show_left_out(reasons: Sequence[str]) -> None:

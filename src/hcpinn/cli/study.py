@@ -208,7 +208,7 @@ def _forecast(wanted: Study, out: Path | None, together: int | None, processes: 
     from rich.table import Table
 
     from ..study.forecast import forecast
-    from ..study.watch import duration
+    from ..study.watch import counted, duration
 
     found = forecast(wanted, out, together=together, processes=processes)
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
@@ -223,17 +223,18 @@ def _forecast(wanted: Study, out: Path | None, together: int | None, processes: 
     console.print(table)
     here, there = (f"{duration(s)} on {m.name}" for s, m in zip(found.seconds, found.machines, strict=True))
     console.print(
-        f"\n{found.runs} different runs, {found.kept} of them in the store. To train: {found.groups} groups, "
-        f"the largest of {found.largest} runs; about {here}, {there}.\nWhat several sections share is "
-        "trained, and counted, with the first of them. Times are those of a simple model, for one group at a "
-        "time, and may be off by a factor of two."
+        f"\n{counted(found.runs, 'different run')}, {found.kept} of them in the store. To train: "
+        f"{counted(found.groups, 'group')}, the largest of {counted(found.largest, 'run')}; "
+        f"about {here}, {there}.\nWhat several sections share is trained, and counted, with the first of "
+        "them. Times are those of a simple model, for one group at a time, and may be off by a factor of two."
     )
 
 
 def _conclude(report: Report, folder: Path) -> None:
+    from ..study.watch import counted
     from ..training import Stop
 
-    parts = [f"{report.done} runs done"]
+    parts = [f"{counted(report.done, 'run')} done"]
     parts += [f"{report.failed} failed"] if report.failed else []
     parts += [f"{report.left} left"] if report.left else []
     typer.echo(f"{', '.join(parts)}; kept in {folder}")

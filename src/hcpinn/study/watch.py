@@ -59,10 +59,9 @@ class Watch:
             self._all = self.bar.add_task("all runs", total=total, completed=done + failed, facts="")
         if self.lines:
             failures = f", {failed} failed before" if failed else ""
-            time_ahead = f", about {duration(self._ahead)}" if self._ahead else ""
-            self.note(
-                f"{total} runs: {done} in the store{failures}, {total - done - failed} to do{time_ahead}"
-            )
+            ahead = f"{total - done - failed} to do"
+            ahead += f", about {duration(self._ahead)}" if self._ahead else ""
+            self.say(f"{counted(total, 'run')}: {done} in the store{failures}, {ahead}")
         self._show()
 
     def began(self, group: Group) -> Progress:
@@ -82,13 +81,17 @@ class Watch:
         for record in records:
             self.done += record.done
             self.failed += not record.done
-            self.note(f"{self.done + self.failed}/{self.total}  {_told(record)}")
+            self.say(f"{self.done + self.failed}/{self.total}  {_told(record)}")
             if self.logs is not None:
                 self.logs.ended(record)
         self._show()
 
     def note(self, text: str) -> None:
         """Something that a reader should know."""
+        self.say(text)
+
+    def say(self, text: str) -> None:
+        """A line above the bar, or a line of text."""
         if self.bar is not None:
             self.bar.console.print(text, markup=False, highlight=False)
         elif self.lines:
@@ -135,7 +138,7 @@ class _GroupProgress(Progress):
             self._watch.bar.update(self._line, completed=step, facts=f"step {step:,}, loss {loss:.2e}")
         elif self._watch.lines and time.monotonic() - self._told >= LINE_EVERY:
             self._told = time.monotonic()
-            self._watch.note(f"{self._label}, step {step:,} of {self._steps:,}, loss {loss:.2e}")
+            self._watch.say(f"{self._label}, step {step:,} of {self._steps:,}, loss {loss:.2e}")
 
     def waiting(self, what: str) -> None:
         if self._line is not None:
@@ -169,6 +172,11 @@ def duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def counted(number: int, noun: str) -> str:
+    """How many there are of something: 1 run, 2 runs."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def in_terminal() -> bool:
