@@ -67,7 +67,7 @@ def judge(
     if hidden:
         reasons.append(
             f"The residual between the training points ({residual_fresh:.1e}) is far above that at them "
-            f"({residual_trained:.1e}): take more points."
+            f"({residual_trained:.1e}): take more points, or draw them anew with resampling=Resampling()."
         )
     if floor is not None and floor > accuracy / 10:
         reasons.append(
