@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from .errors import unknown_name
 from .problem import Problem
@@ -58,6 +58,17 @@ def by_residual(
     odds = 1.0 + size / max(float(size.mean()), 1e-300)
     chosen = generator(seed, purpose).choice(len(candidates), count, replace=False, p=odds / odds.sum())
     return candidates[np.sort(chosen)]
+
+
+def nearest(
+    old: Float[np.ndarray, "before axes"], new: Float[np.ndarray, "now axes"]
+) -> Int[np.ndarray, " now"]:
+    """The number of the old point nearest to each new one, all axes being as long as the old points reach."""
+    from scipy.spatial import KDTree
+
+    reach = np.ptp(old, axis=0)
+    scale = np.where(reach > 0, reach, 1.0)
+    return KDTree(old / scale).query(new / scale)[1].astype(np.int32)
 
 
 def _unit(count: int, axes: int, rng: np.random.Generator, sampler: str) -> Float[np.ndarray, "points axes"]:

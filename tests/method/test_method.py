@@ -141,11 +141,6 @@ BY_LINE_SEARCH = (hc.LBFGS(),)
         ),
         ({"weights": hc.Causal(), "stages": BY_LINE_SEARCH}, "weights need a first-order stage"),
         ({"batches": hc.Batches(), "stages": BY_LINE_SEARCH}, "batches need a first-order stage"),
-        (
-            {"weights": hc.SelfAdaptive(), "resampling": hc.Resampling()},
-            "SelfAdaptive weights belong to points, and resampling replaces these.*or use Causal weights",
-        ),
-        ({"weights": hc.Attention(), "resampling": hc.Resampling(by="residual")}, "Attention weights belong"),
         ({"batches": hc.Batches(5, 3000)}, "5 mini-batches of 3,000 do not make an epoch of 16,384 points"),
         ({"batches": hc.Batches(2, 20_000)}, "2 mini-batches of 20,000 do not make an epoch"),
         ({"batches": hc.Batches(5, 16_000)}, "5 mini-batches of 16,000 do not make an epoch"),
@@ -158,7 +153,8 @@ def test_parts_that_make_no_sense_together_are_refused(settings, message):
 
 
 def test_parts_that_suit_each_other_are_accepted():
-    hc.Method(weights=hc.Causal(), resampling=hc.Resampling(by="residual"), batches=hc.Batches())
+    for rule in (hc.Causal(), hc.SelfAdaptive(), hc.Attention()):
+        hc.Method(weights=rule, resampling=hc.Resampling(by="residual"), batches=hc.Batches())
     hc.Method(weights=hc.SelfAdaptive(), batches=hc.Batches(5, 3280), stages=(hc.LBFGS(), hc.Adam()))
     hc.Method(horizons=(0.25, 1), windows=3, curriculum=hc.Curriculum("c"))
 

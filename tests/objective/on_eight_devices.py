@@ -128,6 +128,7 @@ TRAININGS = {
         "points": 208,
         "resampling": hc.Resampling(every=3, by="residual"),
     },
+    "attention, fresh points": {"weights": hc.Attention(), "resampling": hc.Resampling(every=3)},
     "Levenberg–Marquardt": {"stages": (hc.LevenbergMarquardt(steps=3, damping=1.0),)},
 }
 

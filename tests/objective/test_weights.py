@@ -180,11 +180,25 @@ def test_a_threshold_of_one_ends_nothing():
 
 def test_new_points_take_over_the_losses_of_their_times():
     rule = causal()
-    state = rule.renew(follow(rule, [np.ones(len(WHEN))]), jnp.asarray([0.9, 0.1, 0.6]))
+    before = follow(rule, [np.ones(len(WHEN))])
+    state = rule.renew(before, jnp.asarray([0.9, 0.1, 0.6]), jnp.asarray([0, 0, 0]))
     np.testing.assert_allclose(rule.weights(state), np.exp([-1.5, 0.0, -1.0]))
-    assert not rule.tied
-    assert hc.SelfAdaptive().tied
-    assert hc.Attention().tied
+
+
+@pytest.mark.parametrize("rule", [hc.SelfAdaptive(), hc.Attention()])
+def test_new_points_take_over_all_that_the_nearest_old_ones_had(rule):
+    """So that a step on them is the step that these would have taken."""
+    before = follow(rule, [np.linspace(1.0, 3.0, len(WHEN))] * 5)
+    nearest = jnp.asarray([3, 0, 3])
+    state = rule.renew(before, jnp.zeros(3), nearest)
+    np.testing.assert_array_equal(rule.weights(state), rule.weights(before)[nearest])
+    squares, share = jnp.linspace(1.0, 2.0, len(WHEN)), jnp.full(len(WHEN), 0.1)
+    old, new = (
+        rule.weights(rule.update(own, squares[at], share[at], None))
+        for own, at in ((before, jnp.arange(len(WHEN))), (state, nearest))
+    )
+    if isinstance(rule, hc.SelfAdaptive):  # attention compares with the largest residual of all points
+        np.testing.assert_array_equal(new, old[nearest])
 
 
 @pytest.mark.parametrize(

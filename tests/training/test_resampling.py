@@ -9,7 +9,8 @@ import pytest
 import hcpinn as hc
 from declarations import declare
 from hcpinn.planning import TrainingPlan
-from training.schemes import DECAY, adam, coordinates, lbfgs, method, trained
+from hcpinn.sampling import nearest
+from training.schemes import DECAY, SOFTLY, adam, coordinates, lbfgs, method, trained
 
 
 def test_fresh_points_differ_from_part_to_part_and_fill_the_domain():
@@ -63,3 +64,34 @@ def test_causal_weights_suit_the_points_of_every_stage():
     by_time = found.weights[np.argsort(found.points[:, 0])]
     assert (np.diff(by_time) <= 0).all()
     assert len(np.unique(by_time)) == 8
+
+
+def test_fresh_points_take_over_the_weights_of_the_nearest_old_ones():
+    """After one step on them λ = γ λ_old + η |r| / max|r|."""
+    rule = hc.Attention(rate=0.05, memory=0.95)
+    settings = {"weights": rule, "resampling": hc.Resampling(40)}
+    before, after = (
+        trained(method(**settings, stages=(adam(steps, rate=1e-3),))).weights["residual"]
+        for steps in (40, 41)
+    )
+    assert not set(before.points[:, 0]) & set(after.points[:, 0])
+    at = nearest(before.points, after.points)
+    old, new = np.sqrt(before.weights[at]), np.sqrt(after.weights)
+    assert np.ptp(old) > 0.3
+    gained = new - rule.memory * old
+    assert gained.min() > 0
+    assert gained.max() == pytest.approx(rule.rate)
+
+
+def test_a_stage_that_freezes_weights_has_them_at_its_own_points():
+    """L-BFGS begins with the points that Adam began with, not with those it ended on."""
+    stages = (adam(12), lbfgs(4))
+    chosen = dataclasses.replace(SOFTLY, weights=hc.SelfAdaptive(rate=0.1), resampling=hc.Resampling(8))
+    first = trained(dataclasses.replace(chosen, stages=stages[:1])).weights
+    both = trained(dataclasses.replace(chosen, stages=stages))
+    np.testing.assert_array_equal(both.weights["residual"].points, coordinates(both.plan, 0, 0))
+    for name, own in both.weights.items():
+        at = nearest(first[name].points, own.points)
+        np.testing.assert_array_equal(own.weights, first[name].weights[at])
+        fixed = np.array_equal(at, np.arange(len(at)))
+        assert fixed == (name != "residual")  # penalties keep their points

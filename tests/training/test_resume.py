@@ -119,6 +119,10 @@ SCHEMES = {
         **{"resampling": hc.Resampling(20), "weights": hc.Causal(8)},
         "stages": (hc.Adam(steps=40), hc.Adam(steps=40, precision="float64")),
     },
+    "fresh points with weights": {
+        **{"resampling": hc.Resampling(20), "weights": hc.SelfAdaptive()},
+        "stages": (hc.Adam(steps=40), LBFGS),
+    },
     "everything": {
         **{"windows": 2, "horizons": (0.5, 1.0), "curriculum": hc.Curriculum("a", (0.5, 1.0))},
         **{"weights": hc.Causal(8), "batches": hc.Batches(2, 64)},

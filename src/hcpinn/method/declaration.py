@@ -110,8 +110,3 @@ class Method:
                 )
         if self.batches is not None:
             self.batches.check(self.points)
-        if self.resampling is not None and self.weights is not None and self.weights.tied:
-            raise MethodError(
-                f"{type(self.weights).__name__} weights belong to points, and resampling replaces these. "
-                "Leave out one of them, or use Causal weights."
-            )

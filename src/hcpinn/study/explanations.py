@@ -84,9 +84,8 @@ def _seeds() -> Pairs:
         tried = {
             "L-BFGS × 4": with_budget(row, steps=[adam, 4 * last]),
             "points × 4": with_budget(row, points=4 * row.points),
+            "fresh points": replace(row, resampling=Resampling()),
         }
-        if row.weights is None:  # weights of points cannot go over to others
-            tried["fresh points"] = replace(row, resampling=Resampling())
         found += [row, *(replace(method, name=f"{row.name}, {name}") for name, method in tried.items())]
     return [(problem, method) for method in found]
 

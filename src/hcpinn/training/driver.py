@@ -129,9 +129,11 @@ class _Training:
         data = cast(prepared.data, phase.stage.dtype)
         self.names = list(prepared.objective.terms)
         if phase.continues and self.last is not None and self.last[0] is program:
-            carry = program.renew(self.last[2], data, self.codes)
+            carry = program.renew(self.last[2], data, self.last[1].data, self.codes)
         else:
-            carry = program.begin(self.theta, self.codes, None if phase.new_points else self.weights, data)
+            known = None if phase.new_points else self.weights
+            before = None if self.last is None else self.last[1].data
+            carry = program.begin(self.theta, self.codes, known, data, before)
         if saved is not None and self.checkpoint is not None:
             carry = program.devices.everywhere(restore(carry, saved, self.checkpoint.path))
         self.progress.stage(phase.label, phase.stage.steps, position.step)
@@ -140,10 +142,10 @@ class _Training:
             if phase.every and position.step and position.step % phase.every == 0:
                 self.theta = np.asarray(carry.theta, np.float64)
                 position.points = None
-                prepared = self._prepare(position.step)
+                before, prepared = prepared.data, self._prepare(position.step)
                 program = self._program(prepared)
                 data = cast(prepared.data, phase.stage.dtype)
-                carry = program.renew(carry, data)
+                carry = program.renew(carry, data, before)
             left = phase.every - position.step % phase.every if phase.every else block
             count = min(block, left, phase.stage.steps - position.step)
             carry, losses = program.advance(carry, data, position.step, count)
@@ -278,7 +280,6 @@ class _Training:
         program, prepared, carry = self.last
         found = {}
         for name, factors in program.factors(carry).items():
-            places = np.asarray(program.devices.everywhere(prepared.data.blocks[name].fixed[0].coordinates))
-            own = places if places.ndim == 2 else places[run]
+            own = program.places(prepared.data, name)[run]
             found[name] = PointWeights(own, np.asarray(factors[run], np.float64))
         return found

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..objective import RESIDUAL, Batches, Data, Objective, WeightRule, take_batch
+from ..sampling import nearest
 from .stage import Stage, Target
 from .stop import Stop
 
@@ -76,19 +77,24 @@ class Program:
         most_work, most_steps = _BLOCK.get(jax.default_backend(), _BLOCK["gpu"])
         return even_part(span, int(np.clip(most_work // work, 2, most_steps)))
 
-    def begin(self, theta: np.ndarray, stop: np.ndarray, weights: Any, data: Data) -> Carry:
+    def begin(
+        self, theta: np.ndarray, stop: np.ndarray, weights: Any, data: Data, before: Data | None = None
+    ) -> Carry:
         """The state before the first step; runs whose stop code is set stay as they are.
 
-        `weights` is what the rule remembered in the phase before, or None to start it afresh.
+        `weights` is what the rule remembered in the phase before, at the points of the data `before`,
+        or None to start it afresh.
         """
         start = (jnp.asarray(theta, self.stage.dtype), jnp.asarray(stop, jnp.int32))
         known = None if weights is None else cast(weights, self.stage.dtype)
-        return self._begin(self.devices.everywhere((*start, known)), data)
+        origins = None if weights is None or before is None else self._nearest(before, data)
+        return self._begin(self.devices.everywhere((*start, known, origins)), data)
 
-    def renew(self, carry: Carry, data: Data, stop: np.ndarray | None = None) -> Carry:
-        """The state after the points were replaced; `stop` are new stop codes."""
+    def renew(self, carry: Carry, data: Data, before: Data, stop: np.ndarray | None = None) -> Carry:
+        """The state after the points of the data `before` were replaced; `stop` are new stop codes."""
         codes = carry.stop if stop is None else jnp.asarray(stop, jnp.int32)
-        fresh = self._begin((carry.theta, codes, carry.weights), data)
+        origins = self.devices.everywhere(self._nearest(before, data))
+        fresh = self._begin((carry.theta, codes, carry.weights, origins), data)
         return self._renew(carry, fresh)
 
     def advance(
@@ -97,6 +103,21 @@ class Program:
         """`count` steps, the first of which has the number `first` in its stage."""
         carry, losses = self._advance(carry, data, jnp.int32(first), count)
         return carry, jnp.swapaxes(losses, 0, 1)
+
+    def places(self, data: Data, term: str) -> Float[np.ndarray, "runs points axes"]:
+        """The coordinates of a term's points, for each run."""
+        found = np.asarray(self.devices.everywhere(data.blocks[term].fixed[0].coordinates))
+        return np.broadcast_to(found, (self.runs, *found.shape[-2:]))
+
+    def _nearest(self, before: Data, data: Data) -> dict[str, Array] | None:
+        """Which of the points before is nearest to each point now, by term; None if none was replaced."""
+        old, new = (
+            {name: self.places(points, name).astype(self.stage.dtype) for name in self.covered}
+            for points in (before, data)
+        )
+        if all(np.array_equal(old[name], new[name]) for name in self.covered):
+            return None
+        return {name: jnp.asarray(np.stack([*map(nearest, old[name], new[name])])) for name in self.covered}
 
     def factors(self, carry: Carry) -> dict[str, Array]:
         """The weights of all points, by term; runs first."""
@@ -121,12 +142,12 @@ class Program:
                 factors[RESIDUAL] = factors[RESIDUAL][at]
         return Target(self.objective, data, factors)
 
-    def _first_carry(self, start: tuple[Array, Array, Any], data: Data) -> Carry:
-        theta, stop, weights = start
+    def _first_carry(self, start: tuple[Array, Array, Any, Any], data: Data) -> Carry:
+        theta, stop, weights, origins = start
         if weights is None:
             weights = self._first_weights(theta, data)
-        elif self.rule is not None and not self.rule.tied:  # its points may be others than before
-            weights = self._suited(weights, data)
+        elif origins is not None:
+            weights = self._suited(weights, data, origins)
         state = self.stage.init(self._target(data, weights), theta)
         infinite = jnp.asarray(jnp.inf, theta.dtype)
         return Carry(theta, state, weights, theta, infinite, infinite, stop)
@@ -151,11 +172,11 @@ class Program:
         state = self.stage.renew(fresh.state, before.state)
         return Carry(fresh.theta, state, fresh.weights, best, best_loss, best_loss, fresh.stop)
 
-    def _suited(self, weights: dict[str, Any], data: Data) -> dict[str, Any]:
+    def _suited(self, weights: dict[str, Any], data: Data, nearest: dict[str, Array]) -> dict[str, Any]:
         """The rule's states for new points in place of the old."""
         if self.rule is None:
             return weights
-        return {name: self.rule.renew(weights[name], data.when(name)) for name in self.covered}
+        return {name: self.rule.renew(weights[name], data.when(name), nearest[name]) for name in self.covered}
 
     def _steps(self, carry: Carry, data: Data, first: Array, count: int) -> tuple[Carry, Array]:
         if self.batches is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -40,7 +40,6 @@ class Causal(WeightRule):
     """The values of ε, in turn."""
     threshold: float = 0.99
     """δ, the smallest weight at which a tolerance is done. One that no weight exceeds, 1, ends nothing."""
-    tied: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not (isinstance(self.chunks, int) and self.chunks >= 2):
@@ -77,7 +76,7 @@ class Causal(WeightRule):
         done = jnp.min(self.by_chunk(measured)) > self.threshold
         return _State(state.chunk, losses, state.level + done.astype(state.level.dtype))
 
-    def renew(self, state: _State, when: Array) -> _State:
+    def renew(self, state: _State, when: Array, nearest: Array) -> _State:
         return _State(self._chunk(when), state.losses, state.level)
 
     def finished(self, state: _State) -> Bool[Array, ""]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import abc
-from typing import Any, ClassVar
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
@@ -20,9 +21,6 @@ class WeightRule(abc.ABC):
     the next step is taken with the new weights. Stages that need a fixed objective, such as
     L-BFGS, freeze them.
     """
-
-    tied: ClassVar[bool] = True
-    """Whether weights belong to the points themselves, so that new points start anew."""
 
     @abc.abstractmethod
     def covers(self, term: str) -> bool:
@@ -46,9 +44,13 @@ class WeightRule(abc.ABC):
         numbers, or None for all.
         """
 
-    def renew(self, state: State, when: Float[Array, " points"]) -> State:
-        """The state for new points in place of the old."""
-        return self.init(when)
+    def renew(self, state: State, when: Float[Array, " points"], nearest: Int[Array, " points"]) -> State:
+        """The state for new points in place of the old: each takes over what the nearest old one had.
+
+        `nearest` are the numbers of these. A rule that remembers something else than values of
+        single points has a way of its own.
+        """
+        return jax.tree.map(lambda values: values[nearest], state)
 
     def finished(self, state: State) -> Bool[Array, ""]:
         """Whether the rule itself asks for the end of the stage."""
