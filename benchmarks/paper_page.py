@@ -15,24 +15,24 @@ import argparse
 import json
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from above_published import above, exact_rows, published_rows
 from hcpinn.catalog import ENTRIES
 from hcpinn.study.claimed import CLAIMS
 from hcpinn.study.claims import Finding, judge, our_evidence, published_evidence
-from hcpinn.study.columns import number, ratio
+from hcpinn.study.columns import number
 from hcpinn.study.cost import H200, foreseen
 from hcpinn.study.figures import overview_figure, scatter_figure
 from hcpinn.study.forecast import forecast
 from hcpinn.study.formats import to_markdown
 from hcpinn.study.gallery import Gallery
-from hcpinn.study.matching import exact_start
 from hcpinn.study.paper import best_row
 from hcpinn.study.provenance import listed, origin
 from hcpinn.study.ready import find_study
 from hcpinn.study.record import Record
-from hcpinn.study.rows import Row, Spread
+from hcpinn.study.rows import Spread
 from hcpinn.study.store import Store
 from hcpinn.study.tables import Table, read_tables, row_of
 from hcpinn.study.theory import read_theory
@@ -75,6 +75,7 @@ def sections() -> dict[Path, dict[str, str]]:
         PAGE: {
             "summary": summary(records, tables),
             "tables": shown(tables),
+            "above": above(tables),
             "claims": claims(tables),
             "recheck": again(RECHECK),
         },
@@ -102,24 +103,21 @@ def prune(store: Store, tables: Sequence[Table]) -> None:
 
 def draw(store: Store, tables: Sequence[Table]) -> None:
     """The overview and the scatter of all rows, as files for the pages."""
-    rows = _rows(tables)
     gallery = Gallery(store)
     problems = [(name, e.title) for name, e in ENTRIES.items() if len(e.problem.space) == 1]
     featured = [(title, gallery.featured(tables, name)) for name, title in problems]
     overview = overview_figure([(title, solution) for title, solution in featured if solution is not None])
     overview.savefig(IMAGES / "paper-overview.png", dpi=110)
+    rows = published_rows(tables)
     both = [row for row in rows if row.published_error is not None and row.found("rel_l2") is not None]
     scatter_figure(both).savefig(IMAGES / "paper-errors.png", dpi=110)
 
 
 def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
     """How much was run, how it compares with what was published, and where it comes from."""
-    rows = [row for row in _rows(tables) if row.published]
-    run = [row for row in rows if row.done]
-    once = {tuple(r.key for r in row.done): row for row in reversed(run)}  # some stand in two tables
-    exact = [row for row in reversed(once.values()) if exact_start(row.done[0]) and not row.deviations]
-    ratios = [(row, _ratio(row)) for row in exact]
-    lower, near = (sum(found <= limit for _, found in ratios) for limit in (1, 3))
+    rows = published_rows(tables)
+    run, exact = [row for row in rows if row.done], exact_rows(tables)
+    lower, near = (sum(found <= limit for _, found in exact) for limit in (1, 3))
     study = find_study("paper")
     wanted, whole = study.wanted, forecast(study)
     own = [record for record in records if record.key in wanted]
@@ -132,9 +130,6 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
         f"- **Rows with exact initial data:** {lower} of {len(exact)} end at or below the published "
         f"error ({100 * lower / len(exact):.0f} %), {near} within three times it.",
     ]
-    above = [f"`{row.method}` on `{row.problem}` ({ratio(found)}×)" for row, found in ratios if found > 1]
-    if above:
-        lines.append(f"- **Above the published error:** {', '.join(above)}.")
     pairs = foreseen(own, H200)
     expected, taken = (sum(part) / 60 for part in zip(*pairs, strict=True))
     more = f"; for the whole study it foresees {whole.seconds[1] / 60:.0f} min" if sofar else ""
@@ -223,15 +218,6 @@ def _expert(folder: str, name: str) -> str:
     fields = list(facts[0]["rel_l2"])
     errors = " / ".join(f"{statistics.median(f['rel_l2'][n] for f in facts):.1e}" for n in fields)
     return f"{errors.replace('e-0', 'e-')} in {statistics.median(f['wall_s'] for f in facts):.0f} s"
-
-
-def _rows(tables: Iterable[Table]) -> list[Row]:
-    return [row for table in tables if table.name != "expert" for row in table.rows]
-
-
-def _ratio(row: Row) -> float:
-    """Ours over published, of several fields the worst."""
-    return max(r for m in row.published if m.startswith("rel_l2") and (r := row.ratio(m)) is not None)
 
 
 def _counted(found: Finding, theirs: Finding) -> str:

@@ -2,7 +2,7 @@
 
     python benchmarks/theory_page.py
 
-Its tables come from `results/paper/theory`.
+Its tables come from `results/paper/theory`, its figures from `results/theory/advection-ten-modes`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from pathlib import Path
 
 from hcpinn.study.theory import read_theory
 from hcpinn.theory.comparison import CLEAR
+from hcpinn.theory.figures import decay_figure, modes_figure
 from hcpinn.theory.table import short, to_markdown
 from pages import write_sections
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "results" / "paper" / "theory"
+TEN_MODES = ROOT / "results" / "theory" / "advection-ten-modes" / "theory.json"
 PAGE = ROOT / "docs" / "guides" / "theory.md"
+IMAGES = ROOT / "docs" / "images"
 
 _CHOICES = [
     *((lift, "t/T") for lift in ("u0", "e^(-1t) u0", "e^(-10t) u0", "e^(tL) u0")),
@@ -30,6 +33,13 @@ _CHOICES = [
 def sections() -> dict[str, str]:
     """What the store has for the page, section by section."""
     return {"choices": choices(), "theory": to_markdown(_theory()).rstrip(), "questions": questions()}
+
+
+def draw() -> None:
+    """Decay and spectral bias of transport with ten Fourier modes, as files for the page."""
+    summary = json.loads(TEN_MODES.read_text("utf-8"))
+    for name, figure in {"decay": decay_figure, "modes": modes_figure}.items():
+        figure(summary).savefig(IMAGES / f"theory-{name}.png", dpi=100)
 
 
 def choices() -> str:
@@ -89,4 +99,5 @@ if __name__ == "__main__":
     argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     ).parse_args()
+    draw()
     write_sections(PAGE, sections())

@@ -17,7 +17,7 @@ def made():
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
-        for name in ("pages", "trained_again", "speed_page", "paper_page", "theory_page"):
+        for name in ("pages", "trained_again", "above_published", "speed_page", "paper_page", "theory_page"):
             spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
             found[name] = importlib.util.module_from_spec(spec)
             patch.setitem(sys.modules, name, found[name])

@@ -123,7 +123,7 @@ def _one(name: str, method: str, values: dict[str, float], settings: dict[str, A
             problem, chosen, **settings, tell=lambda what: status.update(f"{name}: {what}")
         )
     summary = json.loads(json.dumps({**analysis.summary(), "settings": settings}))
-    draw(analysis, folder)
+    draw(summary, folder)
     write_bytes(path, (json.dumps(summary, indent=1) + "\n").encode())
     return summary
 

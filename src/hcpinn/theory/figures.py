@@ -1,55 +1,57 @@
-"""Figures of an analysis: spectra, balance, decay, modes, Hessians, lifts and gates."""
+"""Figures of an analysis, from its summary: spectra, balance, decay, modes, Hessians, lifts and gates.
+
+They are drawn from what `theory.json` holds, so that they can be drawn again without computing anything.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..figures import BLUE, COLORS, GREY, ORANGE, finish, subplots
-from .decay import shown_directions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .analysis import Analysis
+Summary = Mapping[str, Any]
+"""An analysis as plain data: `Analysis.summary()`, or what a `theory.json` holds."""
 
 _SIDES = (("soft", ORANGE), ("hard", BLUE))
 
 
-def draw(analysis: Analysis, folder: Path) -> list[Path]:
+def draw(summary: Summary, folder: Path) -> list[Path]:
     """Draw everything there is to draw into a folder."""
-    drawn: dict[str, Callable[[Analysis], Figure]] = {
+    drawn: dict[str, Callable[[Summary], Figure]] = {
         "spectra": spectra_figure,
         "balance": balance_figure,
         "decay": decay_figure,
         "hessian": hessian_figure,
         "choices": choices_figure,
     }
-    if analysis.soft.modes is not None:
+    if summary["soft"]["modes"] is not None:
         drawn["modes"] = modes_figure
     paths = []
     for name, figure in drawn.items():
         path = folder / f"{name}.png"
-        finish(figure(analysis), path)
+        finish(figure(summary), path)
         paths.append(path)
     return paths
 
 
-def spectra_figure(analysis: Analysis) -> Figure:
+def spectra_figure(summary: Summary) -> Figure:
     """Eigenvalues of the kernels, over the largest, at the start and after training."""
     figure, axes = subplots(1, 2, (10.0, 3.8))
     for column, number in enumerate((0, -1)):
         axis = axes[0][column]
         for name, color in _SIDES:
-            state = getattr(analysis, name).states[number]
-            values = state.spectrum.eigenvalues / state.spectrum.largest
-            shown = np.where(values > state.spectrum.floor, values, np.nan)
+            state = summary[name]["along_training"][number]
+            shown = np.asarray(state["eigenvalues"][: state["rank"]]) / state["largest"]
             axis.loglog(np.arange(1, len(shown) + 1), shown, color=color, label=f"{name} data")
-        steps = analysis.soft.states[number].steps
+        steps = summary["soft"]["along_training"][number]["steps"]
         axis.set_title("before training" if not steps else f"after {steps:,} steps of Adam")
         axis.set_xlabel("number n of the eigenvalue")
         axis.set_ylabel("λₙ / λ₁")
@@ -57,45 +59,39 @@ def spectra_figure(analysis: Analysis) -> Figure:
     return figure
 
 
-def balance_figure(analysis: Analysis) -> Figure:
+def balance_figure(summary: Summary) -> Figure:
     """The share of the soft kernel's trace that each term holds, along training, and its loss."""
-    states = analysis.soft.states
+    states = summary["soft"]["along_training"]
     figure, axes = subplots(1, 2, (10.0, 3.8))
-    terms = list(states[0].shares)
+    terms = list(states[0]["shares"])
     place, width = np.arange(len(states)), 0.8 / len(terms)
     for number, (term, color) in enumerate(zip(terms, COLORS, strict=False)):
         at = place + (number - (len(terms) - 1) / 2) * width
-        axes[0][0].bar(at, [s.shares[term] for s in states], width, color=color, label=term)
-        axes[0][1].bar(at, [s.losses[term] for s in states], width, color=color, label=term)
+        axes[0][0].bar(at, [s["shares"][term] for s in states], width, color=color, label=term)
+        axes[0][1].bar(at, [s["losses"][term] for s in states], width, color=color, label=term)
     for axis, title in zip(axes[0], ("share of the trace, soft data", "mean square, soft data"), strict=True):
         axis.set_yscale("log")
         axis.set_title(title)
-        axis.set_xticks(place, [f"{s.steps:,}" for s in states])
+        axis.set_xticks(place, [f"{s['steps']:,}" for s in states])
         axis.set_xlabel("steps of Adam")
     axes[0][1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 
-def decay_figure(analysis: Analysis) -> Figure:
+def decay_figure(summary: Summary) -> Figure:
     """The mismatch in a few eigen-directions under gradient descent: predicted lines, measured dots."""
     figure, axes = subplots(1, 2, (11.0, 4.0))
     for axis, (name, _) in zip(axes[0], _SIDES, strict=True):
-        side = getattr(analysis, name)
-        frozen, descent = side.frozen, side.descent
-        largest = float(frozen.eigenvalues[0])
-        fine = np.geomspace(descent.times[0], descent.times[-1], 200)
-        for number, color in zip(shown_directions(frozen), [*COLORS, GREY], strict=False):
-            start, value = frozen.amplitudes[number], frozen.eigenvalues[number]
-            measured = np.abs(descent.rhos @ frozen.directions[:, number]) / abs(start)
-            axis.plot(largest * fine, np.exp(-value * fine), color=color, linewidth=1.3)
-            axis.plot(
-                largest * np.asarray(descent.times),
-                measured,
-                "o",
-                color=color,
-                markersize=4,
-                label=f"n = {number + 1}, λₙ/λ₁ = {value / largest:.0e}",
-            )
+        decay = summary[name]["decay"]
+        times = decay["step_times_largest"] * np.asarray(decay["steps"])
+        fine = np.geomspace(times[0], times[-1], 200)
+        largest = decay["directions"][0]["eigenvalue"]
+        for direction, color in zip(decay["directions"], [*COLORS, GREY], strict=False):
+            rate = direction["eigenvalue"] / largest
+            measured = np.abs(np.asarray(direction["measured"], float) / direction["start"])
+            axis.plot(fine, np.exp(-rate * fine), color=color, linewidth=1.3)
+            label = f"n = {direction['number']}, λₙ/λ₁ = {rate:.0e}"
+            axis.plot(times, measured, "o", color=color, markersize=4, label=label)
         axis.set_xscale("log")
         axis.set_yscale("log")
         axis.set_ylim(1e-4, 10)
@@ -106,41 +102,38 @@ def decay_figure(analysis: Analysis) -> Figure:
     return figure
 
 
-def modes_figure(analysis: Analysis) -> Figure:
+def modes_figure(summary: Summary) -> Figure:
     """The error's Fourier modes before and after gradient descent, measured and predicted."""
     figure, axes = subplots(1, 2, (11.0, 4.0))
     for axis, (name, color) in zip(axes[0], _SIDES, strict=True):
-        side = getattr(analysis, name)
-        numbers = np.arange(len(side.modes.start))
-        axis.plot(numbers, side.modes.start, color=GREY, label="before")
-        axis.plot(numbers, side.modes.predicted[-1], color=color, linewidth=1.4, label="after, predicted")
-        axis.plot(numbers, side.modes.measured[-1], "o", color=color, markersize=4, label="after, measured")
+        modes, decay = summary[name]["modes"], summary[name]["decay"]
+        numbers = np.arange(len(modes["start"]))
+        axis.plot(numbers, modes["start"], color=GREY, label="before")
+        axis.plot(numbers, modes["predicted"][-1], color=color, linewidth=1.4, label="after, predicted")
+        axis.plot(numbers, modes["measured"][-1], "o", color=color, markersize=4, label="after, measured")
         axis.set_yscale("log")
         axis.set_xlim(0, min(24, numbers[-1]))
-        steps = side.descent.counts[-1]
-        axis.set_title(
-            f"{name} data, {steps:,} steps, λ₁τ = {side.descent.times[-1] * side.figures.largest:.3g}"
-        )
+        steps = decay["steps"][-1]
+        axis.set_title(f"{name} data, {steps:,} steps, λ₁τ = {steps * decay['step_times_largest']:.3g}")
         axis.set_xlabel("wave number")
         axis.set_ylabel("amplitude of the error")
         axis.legend(frameon=False)
     return figure
 
 
-def hessian_figure(analysis: Analysis) -> Figure:
+def hessian_figure(summary: Summary) -> Figure:
     """The Gauss–Newton Hessians' eigenvalues, the theorem's bounds, and the whole Hessian's extremes."""
     figure, axes = subplots(1, 1, (7.0, 4.2))
     axis = axes[0][0]
-    found = analysis.bounds
-    for (name, color), bound in zip(_SIDES, (found.soft_bound, found.hard_bound), strict=True):
-        side = getattr(analysis, name)
-        values = side.states[0].spectrum.eigenvalues
+    bounds = {name: summary["hessian_bounds"][f"{name}_bound"] for name, _ in _SIDES}
+    for name, color in _SIDES:
+        side = summary[name]
+        values = side["along_training"][0]["eigenvalues"]
         axis.loglog(np.arange(1, len(values) + 1), values, color=color, label=f"{name} data")
-        axis.axhline(bound, color=color, linestyle="--", linewidth=1.0, label=f"bound, {name} data")
-        axis.plot(
-            [1], [side.curvature.largest], "^", color=color, label=f"whole Hessian, largest, {name} data"
-        )
-    top = max(found.soft_bound, found.hard_bound)
+        axis.axhline(bounds[name], color=color, linestyle="--", linewidth=1.0, label=f"bound, {name} data")
+        largest = side["curvature"]["largest"]
+        axis.plot([1], [largest], "^", color=color, label=f"whole Hessian, largest, {name} data")
+    top = max(bounds.values())
     axis.set_ylim(1e-12 * top, 10 * top)
     axis.set_xlabel("number of the eigenvalue")
     axis.set_ylabel("eigenvalue of the Hessian")
@@ -148,24 +141,24 @@ def hessian_figure(analysis: Analysis) -> Figure:
     return figure
 
 
-def choices_figure(analysis: Analysis) -> Figure:
+def choices_figure(summary: Summary) -> Figure:
     """Lifts and gates: conditioning, the loss that the lift leaves, time to a tenth, the network's task."""
-    choices = analysis.choices
-    panels: list[tuple[str, list[float]]] = [
-        ("λ₁/λₙ, n = rows/8", [c.spread for c in choices]),
-        ("loss that the lift leaves", [c.lift_loss for c in choices]),
-        ("λ₁τ to a tenth of the loss", [c.time_to_tenth for c in choices]),
-    ]
-    if choices[0].task_size is not None:
-        panels.append(("size of N = (u − ψ)/φ", [c.task_size or 0.0 for c in choices]))
+    choices = summary["choices"]
+    panels = {
+        "spread": "λ₁/λₙ, n = rows/8",
+        "lift_loss": "loss that the lift leaves",
+        "time_to_tenth": "λ₁τ to a tenth of the loss",
+    }
+    if choices[0]["task_size"] is not None:
+        panels["task_size"] = "size of N = (u − ψ)/φ"
     figure, axes = subplots(1, len(panels), (3.2 * len(panels) + 1.5, 0.4 * len(choices) + 1.2))
     place = np.arange(len(choices))[::-1]
-    colors = [BLUE if c.gate == "t/T" else ORANGE for c in choices]
-    for number, (axis, (title, values)) in enumerate(zip(axes[0], panels, strict=True)):
-        shown = np.asarray([v if v > 0 and math.isfinite(v) else np.nan for v in values])
-        _bars(axis, place, shown, colors)
+    colors = [BLUE if c["gate"] == "t/T" else ORANGE for c in choices]
+    for number, (axis, (name, title)) in enumerate(zip(axes[0], panels.items(), strict=True)):
+        values = np.asarray([c[name] for c in choices], float)  # what is not finite is None there
+        _bars(axis, place, np.where(values > 0, values, np.nan), colors)
         axis.set_title(title)
-        labels = [f"{c.lift};  {c.gate}" for c in choices] if number == 0 else [""] * len(choices)
+        labels = [f"{c['lift']};  {c['gate']}" for c in choices] if number == 0 else [""] * len(choices)
         axis.set_yticks(place, labels)
     return figure
 

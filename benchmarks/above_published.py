@@ -1,0 +1,67 @@
+"""Rows with exact initial data that end above the published figures, and the experiments on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hcpinn.study.columns import number, ratio
+from hcpinn.study.matching import exact_start
+from hcpinn.study.rows import Row
+from hcpinn.study.tables import Table
+
+
+def exact_rows(tables: Sequence[Table]) -> list[tuple[Row, float]]:
+    """Every published row with exact initial data that was run as published, with ours over published."""
+    run = [row for row in published_rows(tables) if row.done]
+    once = {tuple(r.key for r in row.done): row for row in reversed(run)}  # some stand in two tables
+    exact = [row for row in reversed(once.values()) if exact_start(row.done[0]) and not row.deviations]
+    return [(row, _worst(row, row)[0]) for row in exact]
+
+
+def published_rows(tables: Iterable[Table]) -> list[Row]:
+    """All rows that have published figures, without the table in which some of them stand again."""
+    return [row for table in tables if table.name != "expert" for row in table.rows if row.published]
+
+
+def above(tables: Sequence[Table]) -> str:
+    """The rows that end above the published error, each with the experiment on it that ends lowest."""
+    heads = ["problem", "method", "published", "ours", "ratio", "experiment", "seeds", "error", "ratio"]
+    lines = ["| " + " | ".join(heads) + " |", "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |"]
+    rows = [(row, found) for row, found in exact_rows(tables) if found > 1]
+    for row, found in sorted(rows, key=lambda item: -item[1]):
+        _, measure = _worst(row, row)
+        cells = [row.problem, f"`{row.method}`", number(row.published[measure]), _mean(row, measure)]
+        cells.append(ratio(found))
+        tried = _experiments(tables, row)
+        if tried:
+            factor, best = min(((_worst(t, row)[0], t) for t in tried), key=lambda item: item[0])
+            changed = best.method.removeprefix(f"{row.method}, ")
+            cells += [changed, best.runs, _mean(best, measure), ratio(factor)]
+        else:
+            cells += ["–"] * 4
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _experiments(tables: Sequence[Table], row: Row) -> list[Row]:
+    """Experiments on a row that were run: their names say after a comma in what they differ from it."""
+    return [
+        other
+        for table in tables
+        for other in table.rows
+        if table.name.startswith("explanation")
+        and other.problem == row.problem
+        and other.method.startswith(f"{row.method}, ")
+        and other.done
+    ]
+
+
+def _worst(row: Row, published: Row) -> tuple[float, str]:
+    """The largest ratio to what was published, and the measure that has it."""
+    found = {m: (row.found(m), figure) for m, figure in published.published.items() if m.startswith("rel_l2")}
+    return max((spread.mean / figure, m) for m, (spread, figure) in found.items() if spread is not None)
+
+
+def _mean(row: Row, measure: str) -> str:
+    spread = row.found(measure)
+    return number(spread.mean) if spread else "–"
