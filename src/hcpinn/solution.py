@@ -220,7 +220,7 @@ class Solution:
         try:
             import xarray
         except ImportError as error:
-            raise HcpinnError("to_xarray needs xarray: pip install 'hcpinn[data]'.") from error
+            raise HcpinnError("to_xarray needs xarray: pip install xarray.") from error
         t, *space = grid_axes(self.problem, times, *axes)
         values = self.on_grid(t, *space)
         dims = self.problem.axes

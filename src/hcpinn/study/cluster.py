@@ -38,7 +38,7 @@ def ray_workers(cluster: str, *, checkpoint_every: float, solutions: bool) -> It
     try:
         import ray
     except ImportError as error:
-        raise HcpinnError("--cluster ray needs Ray: pip install 'hcpinn[cluster]'.") from error
+        raise HcpinnError("--cluster ray needs Ray: pip install 'ray[default]'.") from error
     started = not ray.is_initialized()
     if started:
         _check_address(address)

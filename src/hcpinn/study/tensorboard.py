@@ -23,7 +23,7 @@ class Logs:
             from tensorboardX import SummaryWriter
         except ImportError as error:
             raise HcpinnError(
-                "Logs for TensorBoard need tensorboardX: pip install 'hcpinn[tensorboard]'."
+                "Logs for TensorBoard need tensorboardX: pip install tensorboardX."
             ) from error
         self._make = SummaryWriter
         self.folder = folder
