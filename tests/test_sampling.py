@@ -135,6 +135,21 @@ def test_named_streams_are_uncorrelated():
     assert np.abs(correlation).max() < 0.08
 
 
+def test_the_nearest_point_is_found_with_all_axes_of_one_length():
+    old, new = (sampling.interior(PROBLEM, 60, seed=seed) for seed in (0, 1))
+    one, other = (points / np.ptp(old, axis=0) for points in (old, new))
+    distances = np.linalg.norm(other[:, None] - one[None], axis=-1)
+    np.testing.assert_array_equal(sampling.nearest(old, new), distances.argmin(axis=1))
+    stretched = old * [1.0, 1000.0], new * [1.0, 1000.0]
+    np.testing.assert_array_equal(sampling.nearest(*stretched), sampling.nearest(old, new))
+    np.testing.assert_array_equal(sampling.nearest(old, old), np.arange(60))
+
+
+def test_points_of_one_time_are_told_apart_by_place():
+    old = np.array([[0.0, 0.1], [0.0, 0.9]])
+    np.testing.assert_array_equal(sampling.nearest(old, np.array([[0.0, 0.8], [0.0, 0.2]])), [1, 0])
+
+
 def test_an_unknown_sampler_gets_the_nearest_name():
     with pytest.raises(UnknownNameError, match=r"There is no sampler 'sobel'\. Did you mean 'sobol'"):
         sampling.interior(PROBLEM, 4, seed=0, sampler="sobel")

@@ -68,7 +68,7 @@ def nearest(
 
     reach = np.ptp(old, axis=0)
     scale = np.where(reach > 0, reach, 1.0)
-    return KDTree(old / scale).query(new / scale)[1].astype(np.int32)
+    return np.asarray(KDTree(old / scale).query(new / scale)[1], np.int32)
 
 
 def _unit(count: int, axes: int, rng: np.random.Generator, sampler: str) -> Float[np.ndarray, "points axes"]:

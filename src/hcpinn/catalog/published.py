@@ -18,8 +18,8 @@ from .rows import SWITCHES
 ADVECTION_HORIZON = {"horizon": 0.5}
 """T of the study's advection, which it does not state: an inference.
 
-With the usual T = 1 its best row ends near error 1; with half of it that row and five of the other seven of the
-ablation end below their figures.
+With the usual T = 1 its best row ends near error 1; with half of it that row and five of the other seven of
+the ablation end below their figures.
 """
 
 _ABLATIONS = {"advection-c60": ("advection", {"c": 60.0, **ADVECTION_HORIZON})}

@@ -22,9 +22,7 @@ class Logs:
         try:
             from tensorboardX import SummaryWriter
         except ImportError as error:
-            raise HcpinnError(
-                "Logs for TensorBoard need tensorboardX: pip install tensorboardX."
-            ) from error
+            raise HcpinnError("Logs for TensorBoard need tensorboardX: pip install tensorboardX.") from error
         self._make = SummaryWriter
         self.folder = folder
         self._writers: dict[str, Any] = {}

@@ -142,10 +142,11 @@ class _Training:
             if phase.every and position.step and position.step % phase.every == 0:
                 self.theta = np.asarray(carry.theta, np.float64)
                 position.points = None
-                before, prepared = prepared.data, self._prepare(position.step)
-                program = self._program(prepared)
-                data = cast(prepared.data, phase.stage.dtype)
-                carry = program.renew(carry, data, before)
+                fresh = self._prepare(position.step)
+                program = self._program(fresh)
+                data = cast(fresh.data, phase.stage.dtype)
+                carry = program.renew(carry, data, prepared.data)
+                prepared = fresh
             left = phase.every - position.step % phase.every if phase.every else block
             count = min(block, left, phase.stage.steps - position.step)
             carry, losses = program.advance(carry, data, position.step, count)
