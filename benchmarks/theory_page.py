@@ -2,13 +2,15 @@
 
     python benchmarks/theory_page.py
 
-Its tables come from `results/paper/theory`, its figures from `results/theory/advection-ten-modes`.
+Its tables come from `results/paper/theory` and `results/theory/widths.json`, its figures from
+`results/theory/advection-ten-modes`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import statistics
 from pathlib import Path
 
 from hcpinn.study.theory import read_theory
@@ -19,7 +21,7 @@ from pages import write_sections
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "results" / "paper" / "theory"
-TEN_MODES = ROOT / "results" / "theory" / "advection-ten-modes" / "theory.json"
+BESIDES = ROOT / "results" / "theory"
 PAGE = ROOT / "docs" / "guides" / "theory.md"
 IMAGES = ROOT / "docs" / "images"
 
@@ -32,12 +34,29 @@ _CHOICES = [
 
 def sections() -> dict[str, str]:
     """What the store has for the page, section by section."""
-    return {"choices": choices(), "theory": to_markdown(_theory()).rstrip(), "questions": questions()}
+    table = to_markdown(_theory()).rstrip()
+    return {"widths": widths(), "choices": choices(), "theory": table, "questions": questions()}
+
+
+def widths() -> str:
+    """How far gradient descent leaves a frozen kernel, by width: the median over seeds, and all of them."""
+    rows = json.loads((BESIDES / "widths.json").read_text("utf-8"))["rows"]
+    problems = list(dict.fromkeys(row["problem"] for row in rows))
+    lines = [
+        "| width | " + " | ".join(f"`{problem}`" for problem in problems) + " |",
+        "| ---: |" + " ---: |" * len(problems),
+    ]
+    for width in dict.fromkeys(row["width"] for row in rows):
+        found = {row["problem"]: row["differences"] for row in rows if row["width"] == width}
+        told = (found[problem] for problem in problems)
+        cells = [f"{_percent(statistics.median(v))} ({_percent(min(v))} – {_percent(max(v))})" for v in told]
+        lines.append(f"| {width} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def draw() -> None:
     """Decay and spectral bias of transport with ten Fourier modes, as files for the page."""
-    summary = json.loads(TEN_MODES.read_text("utf-8"))
+    summary = json.loads((BESIDES / "advection-ten-modes" / "theory.json").read_text("utf-8"))
     for name, figure in {"decay": decay_figure, "modes": modes_figure}.items():
         figure(summary).savefig(IMAGES / f"theory-{name}.png", dpi=100)
 
@@ -82,6 +101,10 @@ def questions() -> str:
 
 def _theory() -> list[dict]:
     return json.loads((STORE / "table.json").read_text("utf-8"))["rows"]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
 
 
 def _yes(answer: bool) -> str:

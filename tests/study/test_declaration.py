@@ -293,7 +293,11 @@ def test_explanations_differ_from_rows_of_the_study_in_what_they_are_about_alone
         row = find_method(run.method.name.partition(",")[0], run.problem)
         changed = [name for name, value in to_dict(row).items() if to_dict(run.method)[name] != value]
         assert changed in (["name", "stages"], ["name", "points"], ["name", "resampling"])
-    assert {run.method.stages[-1].steps for run in seeds} == {5_000, 20_000}
+    assert {tuple(stage.steps for stage in run.method.stages) for run in seeds} == {
+        (50_000, 5_000),
+        (50_000, 20_000),
+        (150_000, 5_000),
+    }
     assert {run.method.points for run in seeds} == {16_384, 65_536}
     for run in plane:
         row = find_method("paper", run.problem)

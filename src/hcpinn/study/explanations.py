@@ -76,13 +76,14 @@ def _modes() -> Pairs:
 
 
 def _seeds() -> Pairs:
-    """More steps of L-BFGS, more points and fresh ones, for rows that not every seed brings to their end."""
+    """More steps, more points and fresh ones, for rows that not every seed brings to their end."""
     problem, rows = _rows("cahn-hilliard", "pbc+ic2+sa", "pbc+ic2")
     found = []
     for row in rows:
         adam, last = (stage.steps for stage in row.stages)
         tried = {
             "L-BFGS × 4": with_budget(row, steps=[adam, 4 * last]),
+            "Adam × 3": with_budget(row, steps=[3 * adam, last]),
             "points × 4": with_budget(row, points=4 * row.points),
             "fresh points": replace(row, resampling=Resampling()),
         }

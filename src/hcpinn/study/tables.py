@@ -145,8 +145,8 @@ _ABOUT = {
     "C = 0.1 (IC2), 1 (IC1), 10 and 100, and the linear part of the equation applied to u₀.",
     "explanation slopes": "The periodic penalty on values, as the study has it, and on slopes as well.",
     "explanation modes": "Two Fourier modes, ten, as for other problems, and, with the slow decay, one.",
-    "explanation seeds": "The last stage four times as long; four times the points; and points drawn anew "
-    "every 1,000 steps.",
+    "explanation seeds": "The last stage four times as long; the first three times, as in the program of the "
+    "study's authors; four times the points; and points drawn anew every 1,000 steps.",
     "explanation waves": "Three Fourier modes, and ten, as for other problems.",
     "explanation plane": "Ten Fourier modes along each axis, and two, those of the initial data; two time "
     "segments, and one with the steps of both.",
