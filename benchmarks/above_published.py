@@ -25,20 +25,19 @@ def published_rows(tables: Iterable[Table]) -> list[Row]:
 
 def above(tables: Sequence[Table]) -> str:
     """The rows that end above the published error, each with the experiment on it that ends lowest."""
-    heads = ["problem", "method", "published", "ours", "ratio", "experiment", "seeds", "error", "ratio"]
-    lines = ["| " + " | ".join(heads) + " |", "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |"]
+    lines = ["| row | published | ours | experiment | error there |", "| --- | ---: | ---: | --- | ---: |"]
     rows = [(row, found) for row, found in exact_rows(tables) if found > 1]
     for row, found in sorted(rows, key=lambda item: -item[1]):
         _, measure = _worst(row, row)
-        cells = [row.problem, f"`{row.method}`", number(row.published[measure]), _mean(row, measure)]
-        cells.append(ratio(found))
+        cells = [f"{row.problem}, `{row.method}`", number(row.published[measure]), _told(row, measure, found)]
         tried = _experiments(tables, row)
         if tried:
             factor, best = min(((_worst(t, row)[0], t) for t in tried), key=lambda item: item[0])
             changed = best.method.removeprefix(f"{row.method}, ")
-            cells += [changed, best.runs, _mean(best, measure), ratio(factor)]
+            seeds = "" if len(best.done) >= best.expected else f" ({best.runs} seeds)"
+            cells += [changed + seeds, _told(best, measure, factor)]
         else:
-            cells += ["–"] * 4
+            cells += ["–", "–"]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -62,6 +61,7 @@ def _worst(row: Row, published: Row) -> tuple[float, str]:
     return max((spread.mean / figure, m) for m, (spread, figure) in found.items() if spread is not None)
 
 
-def _mean(row: Row, measure: str) -> str:
+def _told(row: Row, measure: str, factor: float) -> str:
+    """The mean over seeds, and how many times the published figure that is."""
     spread = row.found(measure)
-    return number(spread.mean) if spread else "–"
+    return f"{number(spread.mean)} ({ratio(factor)}×)" if spread else "–"

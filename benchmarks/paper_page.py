@@ -128,7 +128,8 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
         + (f", {failed} of which failed" if failed else "")
         + f"; {len(run)} of the {len(rows)} published rows. {len(records) - len(own)} runs besides.",
         f"- **Rows with exact initial data:** {lower} of {len(exact)} end at or below the published "
-        f"error ({100 * lower / len(exact):.0f} %), {near} within three times it.",
+        f"error ({100 * lower / len(exact):.0f} %), {near} within three times it. "
+        "[Those above it](#rows-above-the-published-error) stand beside experiments on them.",
     ]
     pairs = foreseen(own, H200)
     expected, taken = (sum(part) / 60 for part in zip(*pairs, strict=True))
