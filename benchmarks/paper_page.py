@@ -21,7 +21,7 @@ from pathlib import Path
 from above_published import above, exact_rows, published_rows
 from hcpinn.catalog import ENTRIES
 from hcpinn.study.claimed import CLAIMS
-from hcpinn.study.claims import Finding, judge, our_evidence, published_evidence
+from hcpinn.study.claims import Evidence, Finding, Status, judge, our_evidence, published_evidence
 from hcpinn.study.columns import number
 from hcpinn.study.cost import H200, foreseen
 from hcpinn.study.figures import overview_figure, scatter_figure
@@ -49,6 +49,15 @@ _WIDE = 10
 """By what factor seeds may differ for their mean to speak for them."""
 _ASIDE = ("seconds", "seeds")
 """Columns for which a page of documentation has no room."""
+
+_SAID = {
+    Status.HOLDS: "hold",
+    Status.IN_PART: "hold in part",
+    Status.FAILS: "do not hold",
+    Status.OVERLAP: "open because seeds overlap",
+    Status.NOT_RUN: "not yet run",
+}
+"""What became of several claims."""
 
 PAGE, README = ROOT / "docs" / "paper.md", ROOT / "README.md"
 
@@ -118,6 +127,9 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
     rows = published_rows(tables)
     run, exact = [row for row in rows if row.done], exact_rows(tables)
     lower, near = (sum(found <= limit for _, found in exact) for limit in (1, 3))
+    evidence = _evidence(tables)
+    counts = Counter(judge(claim, evidence).status for claim in CLAIMS)
+    told = [f"{counts[status]} {said}" for status, said in _SAID.items() if counts[status]]
     study = find_study("paper")
     wanted, whole = study.wanted, forecast(study)
     own = [record for record in records if record.key in wanted]
@@ -130,6 +142,7 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
         f"- **Rows with exact initial data:** {lower} of {len(exact)} end at or below the published "
         f"error ({100 * lower / len(exact):.0f} %), {near} within three times it. "
         "[Those above it](#rows-above-the-published-error) stand beside experiments on them.",
+        f"- **[Claims](#claims):** of {len(CLAIMS)}, {', '.join(told)}.",
     ]
     pairs = foreseen(own, H200)
     expected, taken = (sum(part) / 60 for part in zip(*pairs, strict=True))
@@ -175,7 +188,7 @@ def _where(table: Table) -> str:
 
 def claims(tables: Sequence[Table]) -> str:
     """Every claim with what was found; the comparisons folded away."""
-    ours, published = our_evidence(tables, read_theory(STORE / "theory")), published_evidence(tables)
+    ours, published = _evidence(tables), published_evidence(tables)
     topics: dict[str, list[str]] = {}
     for claim in CLAIMS:
         found, theirs = judge(claim, ours), judge(claim, published)
@@ -186,6 +199,10 @@ def claims(tables: Sequence[Table]) -> str:
             "</details>"
         )
     return "\n\n".join(f"### {topic}\n\n" + "\n\n".join(told) for topic, told in topics.items())
+
+
+def _evidence(tables: Sequence[Table]) -> Evidence:
+    return our_evidence(tables, read_theory(STORE / "theory"))
 
 
 def reproduction(tables: Sequence[Table]) -> str:

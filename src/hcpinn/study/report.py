@@ -135,15 +135,15 @@ def _tiles(
     good = sum(ratio <= 2 for ratio in ratios)
     failed = sum(record.status == "failed" for record in records)
     tested = [finding for finding in findings if finding.run]
-    holding = sum(finding.status is Status.HOLDS for finding in tested)
+    holding, partly = (
+        sum(finding.status is status for finding in tested) for status in (Status.HOLDS, Status.IN_PART)
+    )
+    several = "claims" if len(tested) == len(findings) else f"claims tested so far, of {len(findings)},"
     return [
         (f"{len(records) - failed}", "runs finished" + (f", {failed} failed" if failed else "")),
         (f"{len(run)} of {len(rows)}", "published rows run"),
         (f"{good} of {len(ratios)}", "of these within twice the published error, or below it"),
-        (
-            f"{holding} of {len(tested)}",
-            f"tested claims hold as far as they were run; there are {len(findings)}",
-        ),
+        (f"{holding} of {len(tested)}", f"{several} hold, {partly} more in part"),
         (duration(source.seconds), "of device time"),
     ]
 
