@@ -127,9 +127,6 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
     rows = published_rows(tables)
     run, exact = [row for row in rows if row.done], exact_rows(tables)
     lower, near = (sum(found <= limit for _, found in exact) for limit in (1, 3))
-    evidence = _evidence(tables)
-    counts = Counter(judge(claim, evidence).status for claim in CLAIMS)
-    told = [f"{counts[status]} {said}" for status, said in _SAID.items() if counts[status]]
     study = find_study("paper")
     wanted, whole = study.wanted, forecast(study)
     own = [record for record in records if record.key in wanted]
@@ -142,7 +139,7 @@ def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
         f"- **Rows with exact initial data:** {lower} of {len(exact)} end at or below the published "
         f"error ({100 * lower / len(exact):.0f} %), {near} within three times it. "
         "[Those above it](#rows-above-the-published-error) stand beside experiments on them.",
-        f"- **[Claims](#claims):** of {len(CLAIMS)}, {', '.join(told)}.",
+        f"- **[Claims](#claims):** of {len(CLAIMS)}, {_became(tables)}.",
     ]
     pairs = foreseen(own, H200)
     expected, taken = (sum(part) / 60 for part in zip(*pairs, strict=True))
@@ -201,6 +198,13 @@ def claims(tables: Sequence[Table]) -> str:
     return "\n\n".join(f"### {topic}\n\n" + "\n\n".join(told) for topic, told in topics.items())
 
 
+def _became(tables: Sequence[Table]) -> str:
+    """How many claims hold, hold in part, and so on."""
+    evidence = _evidence(tables)
+    counts = Counter(judge(claim, evidence).status for claim in CLAIMS)
+    return ", ".join(f"{counts[status]} {said}" for status, said in _SAID.items() if counts[status])
+
+
 def _evidence(tables: Sequence[Table]) -> Evidence:
     return our_evidence(tables, read_theory(STORE / "theory"))
 
@@ -219,6 +223,7 @@ def reproduction(tables: Sequence[Table]) -> str:
         ours = " / ".join(_told(f) for f in found if f is not None) or "not yet run"
         cells = [f"`{name}`", published, ours, _expert("h200", name), _expert("cpu-1e-3", name)]
         lines.append("| " + " | ".join(cells) + " |")
+    lines.append(f"\nOf {len(CLAIMS)} [claims](docs/paper.md#claims) of the study, {_became(tables)}.")
     return "\n".join(lines)
 
 
