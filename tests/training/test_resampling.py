@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -10,7 +11,7 @@ import hcpinn as hc
 from declarations import declare
 from hcpinn.planning import TrainingPlan
 from hcpinn.sampling import nearest
-from training.schemes import DECAY, SOFTLY, adam, coordinates, lbfgs, method, trained
+from training.schemes import DECAY, SOFTLY, adam, coordinates, lbfgs, method, train_together, trained
 
 
 def test_fresh_points_differ_from_part_to_part_and_fill_the_domain():
@@ -95,3 +96,27 @@ def test_a_stage_that_freezes_weights_has_them_at_its_own_points():
         np.testing.assert_array_equal(own.weights, first[name].weights[at])
         fixed = np.array_equal(at, np.arange(len(at)))
         assert fixed == (name != "residual")  # penalties keep their points
+
+
+def test_a_rule_of_ones_own_goes_with_fresh_points():
+    """One that weighs points by λ and counts its steps: the count stays, the λ go over."""
+
+    class Counting(hc.objective.WeightRule):
+        def covers(self, term):
+            return term == "residual"
+
+        def init(self, when):
+            return 1.0 + when, jnp.zeros(())
+
+        def weights(self, state):
+            return state[0] + 100 * state[1]
+
+        def update(self, state, squares, share, at):
+            return state[0], state[1] + 1
+
+    [outcome] = train_together([hc.Run(DECAY, method(weights=Counting(), resampling=hc.Resampling(4)))])
+    found, first = outcome.weights["residual"], coordinates(outcome.plan, 0, 0)
+    at = nearest(first, coordinates(outcome.plan, 0, 1))[
+        nearest(coordinates(outcome.plan, 0, 1), found.points)
+    ]
+    np.testing.assert_allclose(found.weights, 1.0 + first[at, 0] + 100 * 13, rtol=1e-12)

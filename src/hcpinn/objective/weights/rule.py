@@ -47,10 +47,10 @@ class WeightRule(abc.ABC):
     def renew(self, state: State, when: Float[Array, " points"], nearest: Int[Array, " points"]) -> State:
         """The state for new points in place of the old: each takes over what the nearest old one had.
 
-        `nearest` are the numbers of these. A rule that remembers something else than values of
-        single points has a way of its own.
+        `nearest` are the numbers of these. Single numbers stay as they are. A rule that remembers arrays of
+        something else than points has a way of its own.
         """
-        return jax.tree.map(lambda values: values[nearest], state)
+        return jax.tree.map(lambda values: values[nearest] if values.ndim else values, state)
 
     def finished(self, state: State) -> Bool[Array, ""]:
         """Whether the rule itself asks for the end of the stage."""
