@@ -31,8 +31,8 @@ def main() -> None:
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:
         raise SystemExit("There is no Chromium here. Install it, as in `apt-get install chromium`.")
-    report = [str(Path(sys.executable).with_name("hcpinn")), "report", "results/paper", "--out", str(PAGE)]
-    subprocess.run(report, cwd=ROOT, check=True)
+    report = ["-m", "hcpinn.cli", "report", "results/paper", "--out", str(PAGE)]
+    subprocess.run([sys.executable, *report], cwd=ROOT, check=True)
     with tempfile.TemporaryDirectory() as folder:
         taken = Path(folder) / "page.png"
         asked = [f"--user-data-dir={folder}/profile", f"--window-size={_SIZE}", f"--screenshot={taken}"]

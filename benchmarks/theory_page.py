@@ -9,10 +9,12 @@ Its tables come from `results/paper/theory` and `results/theory/widths.json`, it
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import statistics
 from pathlib import Path
 
+from hcpinn.study.picture import small_png
 from hcpinn.study.theory import read_theory
 from hcpinn.theory.comparison import CLEAR
 from hcpinn.theory.figures import decay_figure, modes_figure
@@ -58,7 +60,9 @@ def draw() -> None:
     """Decay and spectral bias of transport with ten Fourier modes, as files for the page."""
     summary = json.loads((BESIDES / "advection-ten-modes" / "theory.json").read_text("utf-8"))
     for name, figure in {"decay": decay_figure, "modes": modes_figure}.items():
-        figure(summary).savefig(IMAGES / f"theory-{name}.png", dpi=100)
+        stream = io.BytesIO()
+        figure(summary).savefig(stream, dpi=100)
+        (IMAGES / f"theory-{name}.png").write_bytes(small_png(stream.getvalue()))
 
 
 def choices() -> str:

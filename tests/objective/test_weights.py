@@ -186,19 +186,24 @@ def test_new_points_take_over_the_losses_of_their_times():
 
 
 @pytest.mark.parametrize("rule", [hc.SelfAdaptive(), hc.Attention()])
-def test_new_points_take_over_all_that_the_nearest_old_ones_had(rule):
-    """So that a step on them is the step that these would have taken."""
+def test_new_points_take_over_the_weights_of_the_nearest_old_ones(rule):
     before = follow(rule, [np.linspace(1.0, 3.0, len(WHEN))] * 5)
     nearest = jnp.asarray([3, 0, 3])
     state = rule.renew(before, jnp.zeros(3), nearest)
+    assert len(np.unique(rule.weights(before))) > 1
     np.testing.assert_array_equal(rule.weights(state), rule.weights(before)[nearest])
+
+
+def test_new_points_climb_as_the_nearest_old_ones_would_have():
+    rule, nearest = hc.SelfAdaptive(), jnp.asarray([3, 0, 3])
+    before = follow(rule, [np.linspace(1.0, 3.0, len(WHEN)), np.linspace(2.0, 1.0, len(WHEN))])
+    state = rule.renew(before, jnp.zeros(3), nearest)
     squares, share = jnp.linspace(1.0, 2.0, len(WHEN)), jnp.full(len(WHEN), 0.1)
     old, new = (
         rule.weights(rule.update(own, squares[at], share[at], None))
         for own, at in ((before, jnp.arange(len(WHEN))), (state, nearest))
     )
-    if isinstance(rule, hc.SelfAdaptive):  # attention compares with the largest residual of all points
-        np.testing.assert_array_equal(new, old[nearest])
+    np.testing.assert_array_equal(new, old[nearest])
 
 
 @pytest.mark.parametrize(

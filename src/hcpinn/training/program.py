@@ -172,11 +172,11 @@ class Program:
         state = self.stage.renew(fresh.state, before.state)
         return Carry(fresh.theta, state, fresh.weights, best, best_loss, best_loss, fresh.stop)
 
-    def _suited(self, weights: dict[str, Any], data: Data, nearest: dict[str, Array]) -> dict[str, Any]:
+    def _suited(self, weights: dict[str, Any], data: Data, origins: dict[str, Array]) -> dict[str, Any]:
         """The rule's states for new points in place of the old."""
         if self.rule is None:
             return weights
-        return {name: self.rule.renew(weights[name], data.when(name), nearest[name]) for name in self.covered}
+        return {name: self.rule.renew(weights[name], data.when(name), origins[name]) for name in self.covered}
 
     def _steps(self, carry: Carry, data: Data, first: Array, count: int) -> tuple[Carry, Array]:
         if self.batches is None:
