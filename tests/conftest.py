@@ -1,7 +1,12 @@
-"""What all tests share: double precision, and a cache of their own."""
+"""What all tests share: double precision, their own cache, Ctrl-C as in a foreground job."""
 
 import os
+import signal
 from pathlib import Path
+
+# Shells start background jobs with Ctrl-C ignored. Processes that tests start and interrupt would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests compile far more than they compute: compile lightly, and leave the other core to the other worker.
 LIGHTLY = (

@@ -1,4 +1,4 @@
-"""The folder in which hcpinn keeps what it need not compute twice: references, programs, kernels."""
+"""The folder where hcpinn keeps references, compiled programs and kernels for later runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """$HCPINN_CACHE or, without it, the user's cache folder."""
+    """`$HCPINN_CACHE` if set, else `hcpinn` inside the user's cache folder."""
     given = os.environ.get("HCPINN_CACHE")
     if given:
         return Path(given).expanduser()

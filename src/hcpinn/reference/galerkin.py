@@ -19,7 +19,7 @@ from jaxtyping import Array, Complex
 from ..equation.probes import Slot
 from ..equation.projection import initial_on_grid, mode_numbers
 from ..equation.split import Split
-from ..machine.background import check_wanted
+from ..machine.background import raise_if_abandoned
 from ..problem import Index, Problem
 from .etdrk4 import Coefficients, Linear, advance, coefficients
 
@@ -211,7 +211,7 @@ class Galerkin:
         return values, np.inf if grown and tail > _UNSTABLE_TAIL else tail
 
     def _steps(self, state: Array, time: float, duration: float, steps: int, table: Coefficients) -> Array:
-        check_wanted()
+        raise_if_abandoned()
         step = jnp.asarray(duration / steps)
         return self.advance(state, jnp.asarray(time), step, jnp.asarray(steps), table)
 
