@@ -14,7 +14,7 @@ from pathlib import Path
 import jax
 
 from ...machine.background import BackgroundTask
-from ...machine.cache import cache_folder
+from ...machine.cache import cache_folder, writable_cache_folder
 from ...machine.programs import machine
 from . import arithmetic
 from .plan import CompilerError, Plan
@@ -131,10 +131,12 @@ def _name(text: str, compiler: str) -> str:
 
 def _library(name: str, text: str, compiler: str) -> Path:
     """The compiled library: kept in the cache folder, made if it is not there."""
-    folder = cache_folder() / "kernels"
-    library = folder / f"{name}.so"
+    place = Path("kernels", f"{name}.so")
+    library = cache_folder() / place
     if library.exists():
         return library
+    library = writable_cache_folder() / place
+    folder = library.parent
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         path, made = Path(scratch) / "kernels.cpp", Path(scratch) / "kernels.so"
