@@ -12,7 +12,7 @@ import numpy as np
 from ..equation.fingerprint import fingerprint
 from ..errors import NoReferenceError
 from ..machine.precision import double
-from ..problem import Periodic, Problem
+from ..problem import Problem
 from .cache import entry_key, load, store
 from .fourier import solve_fourier
 from .result import Outcome, Reference
@@ -87,7 +87,7 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
 
 
 def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], Outcome]:
-    if all(isinstance(condition, Periodic) for condition in problem.boundaries):
+    if problem.periodic:
         return solve_fourier
     if len(problem.space) == 1:
         from .chebyshev import solve_chebyshev  # SciPy takes long to import
