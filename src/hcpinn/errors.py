@@ -16,8 +16,8 @@ class MethodError(HcpinnError):
     """A training method that does not fit the problem, or does not make sense."""
 
 
-class ReferenceError(HcpinnError):
-    """A classical reference solution that could not be computed."""
+class NoReferenceError(HcpinnError):
+    """There is no classical reference solution, or it could not be computed."""
 
 
 class FileError(HcpinnError):

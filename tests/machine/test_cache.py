@@ -18,7 +18,7 @@ def test_the_folder_of_the_environment_is_used(monkeypatch, tmp_path):
 def test_an_unwritable_folder_is_replaced_with_one_warning(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("HCPINN_CACHE", str(tmp_path / "file"))
-    with pytest.warns(UserWarning, match="cannot write to its cache folder .*file") as found:
+    with pytest.warns(UserWarning, match="cannot write to its cache folder .*file") as found:  # noqa: PT031
         folder = writable_cache_folder()
         reference = solve_reference(declare(), times=5, points=17)
     assert len(found) == 1
