@@ -24,7 +24,7 @@ from hcpinn.study.claimed import CLAIMS
 from hcpinn.study.claims import Evidence, Status, judge, our_evidence, published_evidence
 from hcpinn.study.columns import number
 from hcpinn.study.cost import H200, foreseen
-from hcpinn.study.figures import overview_figure, scatter_figure
+from hcpinn.study.figures import scatter_figure
 from hcpinn.study.gallery import Gallery
 from hcpinn.study.paper import best_row
 from hcpinn.study.provenance import listed, origin
@@ -68,7 +68,7 @@ def main() -> None:
     tables = all_tables(store.records())
     if parser.parse_args().prune:
         prune(store, tables)
-    draw(store, tables)
+    draw(tables)
     for path, own in sections().items():
         write_sections(path, own)
 
@@ -111,13 +111,8 @@ def prune(store: Store, tables: Sequence[Table]) -> None:
             path.unlink()
 
 
-def draw(store: Store, tables: Sequence[Table]) -> None:
-    """The overview and the scatter of all rows, as files for the pages."""
-    gallery = Gallery(store)
-    problems = [(name, e.title) for name, e in ENTRIES.items() if len(e.problem.space) == 1]
-    featured = [(title, gallery.featured(tables, name)) for name, title in problems]
-    overview = overview_figure([(title, solution) for title, solution in featured if solution is not None])
-    overview.savefig(IMAGES / "paper-overview.png", dpi=110)
+def draw(tables: Sequence[Table]) -> None:
+    """Published errors against ours, as a file for the page."""
     rows = published_rows(tables)
     both = [row for row in rows if row.published_error is not None and row.found("rel_l2") is not None]
     scatter_figure(both).savefig(IMAGES / "paper-errors.png", dpi=110)

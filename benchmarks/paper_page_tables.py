@@ -95,7 +95,7 @@ def _told(row: Row | None) -> str:
     if row is None or spread is None:
         return "–"
     text = number(spread.mean)
-    if len(spread.values) > 1:
+    if len(spread.values) > 1 and ", " in row.method:  # of others the range stands in their own table
         text += f" ({number(spread.low)}–{number(spread.high)})"
     return text if len(row.done) >= row.expected else f"{text}, {len(row.done)} of {row.expected} seeds"
 

@@ -34,7 +34,9 @@ SMALL = hc.Method(
 EXAMPLES = {
     "burgers": SMALL,
     "fisher_kpp": dataclasses.replace(SMALL, embedding=hc.Plain()),
-    "stirring": dataclasses.replace(SMALL, embedding=hc.Fourier(2), stages=(hc.Broyden(steps=300),)),
+    "stirring": dataclasses.replace(
+        SMALL, embedding=hc.Fourier(1), points=1024, stages=(hc.Broyden(steps=300),)
+    ),
 }
 
 

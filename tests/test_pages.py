@@ -43,7 +43,6 @@ def test_every_figure_has_been_drawn(made):
     images = made["speed_page"].IMAGES
     for path in made["speed_page"].files("growth"):
         assert (images / f"{path.stem}.png").exists()
-    assert (images / "paper-overview.png").exists()
     assert (images / "paper-errors.png").exists()
 
 
