@@ -68,7 +68,9 @@ def growing(path: Path, record: dict[str, Any]) -> str:
 
 def compiling(path: Path, record: dict[str, Any]) -> str:
     about = "seconds to the first step; in brackets until the reference is ready too"
-    return "\n".join([source(record, about), "", *compile_time.markdown(record)])
+    lines = [line.split("|") for line in compile_time.markdown(record)]
+    shown = [place for place, head in enumerate(lines[0]) if "`paper`" not in head]  # much like `expert`
+    return "\n".join([source(record, about), "", *("|".join(line[p] for p in shown) for line in lines)])
 
 
 def stepping(path: Path, record: dict[str, Any]) -> str:

@@ -6,16 +6,20 @@ from pathlib import Path
 
 import pytest
 
+import hcpinn
+import hcpinn.study
+import hcpinn.theory
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 DOCS = BENCHMARKS.parent / "docs"
 PAGES = ("speed_page", "theory_page", "expert_page")
+
+pytestmark = pytest.mark.skipif(not BENCHMARKS.exists(), reason="this copy has no documentation")
 
 
 @pytest.fixture(scope="module")
 def made():
     """The programs that write pages."""
-    if not BENCHMARKS.exists():
-        pytest.skip("benchmarks are not part of this copy")
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
@@ -56,6 +60,14 @@ def test_every_published_error_stands_in_the_tables(made):
 
 def test_the_page_on_the_outcome_is_short():
     assert len((DOCS / "paper.md").read_text("utf-8").split()) <= 1500
+
+
+def test_the_reference_lists_every_public_name(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    import api_page
+
+    listed = {line.rpartition(".")[2] for line in api_page.sections().splitlines() if line.startswith(":::")}
+    assert {*hcpinn.__all__, *hcpinn.study.__all__, *hcpinn.theory.__all__} <= listed
 
 
 def test_a_page_without_its_sections_is_refused(made):
