@@ -8,6 +8,8 @@ import importlib
 import inspect
 
 _SECTIONS = "<!-- every public name -->"
+_FIRST = ("problem", "solving", "solution", "descent", "trial", "objective")
+"""Packages that a reader meets first; the others follow in the order of their names."""
 _GUESTS = ("hcpinn.study", "hcpinn.theory")
 """Packages with public names of their own."""
 
@@ -21,18 +23,25 @@ def sections() -> str:
     """A section for each package that defines public names, then one for each guest."""
     package = importlib.import_module("hcpinn")
     rooms: dict[str, list[str]] = {}
-    for name in package.__all__:
+    for name in sorted(package.__all__, key=lambda name: (name.islower(), name)):  # classes, then functions
         found = getattr(package, name)
         room = rooms.setdefault(".".join(_home(found, "hcpinn").split(".")[:2]), [])
         room += [_entry("hcpinn", each.__name__, each) for each in _family(found)] or [
             _entry("hcpinn", name, found)
         ]
-    parts = [_section(room.rpartition(".")[2].capitalize(), room, entries) for room, entries in rooms.items()]
+    parts = [
+        _section(name.capitalize(), f"hcpinn.{name}", rooms[f"hcpinn.{name}"]) for name in _ordered(rooms)
+    ]
     for guest in _GUESTS:
         module = importlib.import_module(guest)
         entries = [_entry(guest, name, getattr(module, name)) for name in module.__all__]
         parts.append(_section(f"`{guest}`", guest, entries))
     return "\n\n".join(parts)
+
+
+def _ordered(rooms: dict[str, list[str]]) -> list[str]:
+    names = [room.partition(".")[2] for room in rooms]
+    return [*(name for name in _FIRST if name in names), *sorted({*names} - {*_FIRST})]
 
 
 def _family(found: object) -> list[type]:

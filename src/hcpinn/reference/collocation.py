@@ -19,11 +19,11 @@ import scipy.integrate
 import scipy.sparse
 from jaxtyping import Array, Float
 
-from ..beside import check_wanted
+from ..equation.probes import Slot, evaluate, slots
+from ..equation.projection import initial_on_grid
+from ..machine.background import raise_if_abandoned
 from ..problem import Dirichlet, Periodic, Problem
 from .patches import Patches
-from .probes import Slot, evaluate, slots
-from .projection import initial_on_grid
 
 DEGREE = 24
 """Degree of each element: high enough for spectral accuracy, low enough for sparse matrices."""
@@ -149,7 +149,7 @@ class Collocation:
         calls = itertools.count()
 
         def rate(t: float, state: np.ndarray) -> np.ndarray:
-            check_wanted()
+            raise_if_abandoned()
             if next(calls) > _MOST_CALLS:
                 raise _Stuck
             return self.rates(t, self.with_ends(t, state))[:, 1:-1].ravel()

@@ -1,0 +1,1 @@
+"""Files, caches, precision, background tasks, processes and provenance."""

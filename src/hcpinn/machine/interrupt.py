@@ -1,0 +1,35 @@
+"""Ctrl-C as a request to stop soon, at a point where nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+
+@contextlib.contextmanager
+def patient_interrupt() -> Iterator[threading.Event]:
+    """Turn the first Ctrl-C or SIGTERM into an event that a loop checks; a second one interrupts at once.
+
+    A signal that was ignored when the process started stays ignored, as shells expect of a background job.
+    Outside the main thread, where Python sets no handlers, the event is never set.
+    """
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+
+    def handle(number: int, frame: Any) -> None:
+        if event.is_set():
+            raise KeyboardInterrupt
+        event.set()
+
+    heeded = [s for s in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(s) is not signal.SIG_IGN]
+    previous = {s: signal.signal(s, handle) for s in heeded}
+    try:
+        yield event
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
