@@ -10,7 +10,7 @@ from ..descent import LBFGS, Adam, Exponential, Method, load_method
 from ..errors import unknown_name
 from ..objective import Attention, Causal, InitialPenalty
 from ..papers.hao2026.rows import SWITCHES, is_row, modes, row
-from ..problem import Problem
+from ..problem import Periodic, Problem
 from ..trial import MLP, Characteristic, Decay, ModifiedMLP, NoGate, NoLift
 from .expert import expert
 from .parts import edges, embedding
@@ -21,7 +21,7 @@ def paper(problem: Problem) -> Method:
     """The study's best settings for this problem: 7×32 network, 16,384 points, Adam 50,000, L-BFGS 5,000."""
     if problem.name in ENTRIES:
         return ENTRIES[problem.name].paper
-    periodic = any(b.periodic for b in problem.boundaries)
+    periodic = any(isinstance(b, Periodic) for b in problem.boundaries)
     return row("pbc+ic1+sa" if periodic else "ic1+sa", problem, name="paper")
 
 

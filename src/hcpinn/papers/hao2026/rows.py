@@ -12,7 +12,7 @@ from __future__ import annotations
 from ...descent import Method
 from ...errors import MethodError
 from ...objective import Batches, BoundaryPenalty, InitialPenalty, Penalty, PeriodicPenalty, SelfAdaptive
-from ...problem import Periodic, Problem
+from ...problem import Dirichlet, Periodic, Problem
 from ...trial import Decay, Fourier, LinearGate, NoGate, NoLift, Plain
 
 SWITCHES = ("pbc", "ic1", "ic2", "sa", "mb")
@@ -53,7 +53,7 @@ def row(switches: str, problem: Problem | None = None, *, name: str | None = Non
         wrong = f"'{unknown[0]}' is none of them" if unknown else "ic1 and ic2 exclude each other"
         raise MethodError(f"A row's switches are {', '.join(SWITCHES)}, joined by +, but {wrong}.")
     boundaries = (Periodic(),) if problem is None else problem.boundaries
-    periodic = [condition.periodic for condition in boundaries]
+    periodic = [isinstance(condition, Periodic) for condition in boundaries]
     if "pbc" in on and not any(periodic):
         raise MethodError("The switch pbc has no meaning for a problem that is not periodic.")
     rates = [rate for switch, rate in _RATES.items() if switch in on]
@@ -62,7 +62,8 @@ def row(switches: str, problem: Problem | None = None, *, name: str | None = Non
         penalties.append(InitialPenalty())
     if any(periodic) and "pbc" not in on:
         penalties.append(PeriodicPenalty())
-    if any(b.sides and not (rates and b.prescribes_values) for b in boundaries):
+    exact = (Periodic, Dirichlet) if rates else (Periodic,)
+    if not all(isinstance(condition, exact) for condition in boundaries):
         penalties.append(BoundaryPenalty())
     return Method(
         name=name or "+".join(s for s in SWITCHES if s in on) or "baseline",
