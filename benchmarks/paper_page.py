@@ -105,9 +105,7 @@ def prune(store: Store, tables: Sequence[Table]) -> None:
     gallery.overview(tables)
     for table in tables:
         gallery.of(table)
-    for path in (store.folder / "solutions").glob("*.npz"):
-        if path.stem not in gallery.shown:
-            path.unlink()
+    store.pack(solutions=gallery.shown)
 
 
 def draw(store: Store, tables: Sequence[Table]) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FileError
-from .columns import number
 from .elements import code, facts, image, pictures
+from .numbers import number
 from .picture import small_png
 
 _KINDS = (".json", ".md", ".png")
@@ -52,7 +52,7 @@ def _numbers(path: Path) -> str:
     if isinstance(findings, Mapping):
         reasons = "".join(f"<li>{code(str(reason))}</li>" for reason in findings.get("reasons") or ())
         status = escape(str(findings.get("status", "")))
-        said = f'<p>The study\'s explanation: <span class="badge">{status}</span></p><ul>{reasons}</ul>'
+        said = f'<p>Explanation: <span class="badge">{status}</span></p><ul>{reasons}</ul>'
     if isinstance(data, Mapping):
         data = {name: value for name, value in data.items() if name not in _ASIDE and name != "findings"}
     rows = list(_flat(data, ""))
