@@ -18,24 +18,33 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from above_published import above, exact_rows, published_rows
+from above_published import above, exact_rows
+from foreseen import foreseen
 from hcpinn.catalog import ENTRIES
-from hcpinn.papers.hao2026.claimed import CLAIMS
-from hcpinn.papers.hao2026.claims import Evidence, Finding, Status, judge, our_evidence, published_evidence
-from hcpinn.papers.hao2026.paper import best_row
-from hcpinn.study.columns import number
-from hcpinn.study.cost import H200, foreseen
-from hcpinn.study.figures import overview_figure, scatter_figure
+from hcpinn.papers.hao2026.claims import CLAIMS
+from hcpinn.papers.hao2026.figures import overview_figure, scatter_figure
+from hcpinn.papers.hao2026.findings import (
+    Evidence,
+    Finding,
+    Status,
+    our_evidence,
+    published_evidence,
+    weigh,
+)
+from hcpinn.papers.hao2026.pictures import PaperGallery
+from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
+from hcpinn.papers.hao2026.studies import best_row
+from hcpinn.papers.hao2026.tables import published_rows, read_tables, row_of
+from hcpinn.study.cost import H200
 from hcpinn.study.forecast import forecast
 from hcpinn.study.formats import to_markdown
-from hcpinn.study.gallery import Gallery
+from hcpinn.study.named import find_study
+from hcpinn.study.numbers import number
 from hcpinn.study.provenance import listed, origin
-from hcpinn.study.ready import find_study
 from hcpinn.study.record import Record
 from hcpinn.study.rows import Spread
 from hcpinn.study.store import Store
-from hcpinn.study.tables import Table, read_tables, row_of
-from hcpinn.study.theory import read_theory
+from hcpinn.study.theory_chapter import read_theory
 from pages import write_sections
 from trained_again import again
 
@@ -101,7 +110,7 @@ def all_tables(records: Sequence[Record]) -> list[Table]:
 
 def prune(store: Store, tables: Sequence[Table]) -> None:
     """Drop the solutions that no figure of the report shows."""
-    gallery = Gallery(store)
+    gallery = PaperGallery(store)
     gallery.overview(tables)
     for table in tables:
         gallery.of(table)
@@ -110,10 +119,7 @@ def prune(store: Store, tables: Sequence[Table]) -> None:
 
 def draw(store: Store, tables: Sequence[Table]) -> None:
     """The overview and the scatter of all rows, as files for the pages."""
-    gallery = Gallery(store)
-    problems = [(name, e.title) for name, e in ENTRIES.items() if len(e.problem.space) == 1]
-    featured = [(title, gallery.featured(tables, name)) for name, title in problems]
-    overview = overview_figure([(title, solution) for title, solution in featured if solution is not None])
+    overview = overview_figure(PaperGallery(store).featured(tables))
     overview.savefig(IMAGES / "paper-overview.png", dpi=110)
     rows = published_rows(tables)
     both = [row for row in rows if row.published_error is not None and row.found("rel_l2") is not None]
@@ -186,7 +192,7 @@ def claims(tables: Sequence[Table]) -> str:
     ours, published = _evidence(tables), published_evidence(tables)
     topics: dict[str, list[str]] = {}
     for claim in CLAIMS:
-        found, theirs = judge(claim, ours), judge(claim, published)
+        found, theirs = weigh(claim, ours), weigh(claim, published)
         cases = "\n".join(f"- {_sign(case.holds)} {case.text}" for case in found.cases)
         topics.setdefault(claim.topic, []).append(
             f"**{claim.title}: {found.label}.** {claim.statement} {_counted(found, theirs)}\n\n"
@@ -199,7 +205,7 @@ def claims(tables: Sequence[Table]) -> str:
 def _became(tables: Sequence[Table]) -> str:
     """How many claims hold, hold in part, and so on."""
     evidence = _evidence(tables)
-    counts = Counter(judge(claim, evidence).status for claim in CLAIMS)
+    counts = Counter(weigh(claim, evidence).status for claim in CLAIMS)
     return ", ".join(f"{counts[status]} {said}" for status, said in _SAID.items() if counts[status])
 
 

@@ -15,7 +15,7 @@ import statistics
 from pathlib import Path
 
 from hcpinn.study.picture import small_png
-from hcpinn.study.theory import read_theory
+from hcpinn.study.theory_chapter import read_theory
 from hcpinn.theory.comparison import CLEAR
 from hcpinn.theory.figures import decay_figure, modes_figure
 from hcpinn.theory.table import short, to_markdown

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from .numbers import number, seconds
-from .rows import Row, Spread, components
+from .rows import Middle, Row, Spread, components
 
 _Row = TypeVar("_Row", bound=Row)
 
@@ -78,9 +78,9 @@ def parameter_columns(rows: Sequence[Row]) -> list[Column]:
 
 
 def error_columns(
-    title: str, rows: Sequence[_Row], measure: str, *, middle: Literal["mean", "median"] = "median"
+    title: str, rows: Sequence[_Row], measure: str, *, middle: Middle = "median"
 ) -> list[Column]:
-    """A figure over the seeds, by its mean or median; where there are several, its range, and more for programs."""
+    """A figure over the seeds by its mean or median, its range, and more for programs."""
     found = [row.found(measure) for row in rows]
     cells = tuple(_error(spread, row, middle) for spread, row in zip(found, rows, strict=True))
     columns = [Column(title, cells, "figure")]
@@ -124,7 +124,7 @@ def figure_column(
     return Column(title, tuple(cells), kind, shown=shown)
 
 
-def _error(spread: Spread | None, row: Row, middle: str) -> Cell:
+def _error(spread: Spread | None, row: Row, middle: Middle) -> Cell:
     if spread is None:
         return Cell("failed" if row.failed else ("no figure" if row.done else "–"))
     count, value = len(spread.values), getattr(spread, middle)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..solution.figures import BLUE, GREY, ORANGE, subplots
 from .record import Record
-from .rows import Row
+from .rows import Middle, Row
 from .settings import exact_start
 
 if TYPE_CHECKING:
@@ -20,14 +20,21 @@ _SOFT, _HARD = ("#d1602b", "#b3892f", "#c44569", "#8a5a2b"), ("#1f5fa8", "#3a8f5
 
 
 def errors_figure(
-    rows: Sequence[Row], measure: str, label: str, *, beside: Sequence[float | None] = (), source: str = ""
+    rows: Sequence[Row],
+    measure: str,
+    label: str,
+    *,
+    middle: Middle = "median",
+    beside: Sequence[float | None] = (),
+    source: str = "",
 ) -> Figure:
-    """For each row the mean error, with a bar from the smallest to the largest over the seeds.
+    """For each row its error, with a bar from the smallest to the largest over the seeds.
 
     Args:
         rows: one line each.
         measure: the error, as `measured` knows it.
         label: what the axis says.
+        middle: which figure stands for the seeds of a row.
         beside: for each row a figure from elsewhere to compare with, joined to ours by a line.
         source: where these figures are from.
     """
@@ -38,8 +45,9 @@ def errors_figure(
     labels: dict[str, Any] = {}
     for height, (row, other) in enumerate(reversed(shown)):
         found = row.found(measure)
-        if found is not None and other is not None:
-            axis.plot([other, found.mean], [height, height], color=GREY, linewidth=1.2, zorder=1)
+        ours = None if found is None else getattr(found, middle)
+        if ours is not None and other is not None:
+            axis.plot([other, ours], [height, height], color=GREY, linewidth=1.2, zorder=1)
         if other is not None:
             labels[source] = axis.scatter(
                 other, height, s=34, facecolor="none", edgecolor=ORANGE, linewidth=1.6, zorder=2
@@ -47,7 +55,7 @@ def errors_figure(
         if found is not None:
             if len(found.values) > 1:
                 axis.plot([found.low, found.high], [height, height], color=BLUE, linewidth=3.5, alpha=0.35)
-            labels["ours"] = axis.scatter(found.mean, height, s=34, color=BLUE, zorder=3)
+            labels["ours"] = axis.scatter(ours, height, s=34, color=BLUE, zorder=3)
     drawn = [row for row, _ in shown]
     axis.set_yticks(range(len(shown)), [row_label(row, drawn) for row in reversed(drawn)])
     axis.set_ylim(-0.6, len(shown) - 0.4)

@@ -15,7 +15,7 @@ from .figures import errors_figure, has_history, losses_figure, row_label
 from .numbers import number
 from .picture import to_svg
 from .record import Record
-from .rows import Row, measured
+from .rows import Middle, Row, measured
 from .store import Store
 from .tables import Table
 
@@ -49,7 +49,7 @@ class Gallery:
         return {key for key, shown in self._open.items() if shown is not None}
 
     def of(self, table: Table) -> list[Picture]:
-        """The figures that go with a table: errors, losses, and the fields of each problem's best run."""
+        """The figures that go with a table: errors, losses, and fields of the best run of each problem."""
         if not table.run:
             return []
         rows, pictures = table.rows, []
@@ -58,41 +58,50 @@ class Gallery:
                 if any(row.found(measure) for row in rows):
                     pictures.append(errors_picture(table, measure, label))
         pictures += losses_pictures(table)
-        for problem in dict.fromkeys(row.problem for row in rows):
-            pictures += self.fields(table, problem)
+        alike: dict[tuple[str, str], list[Row]] = {}
+        for row in rows:
+            values = "".join(f", {name} = {value:g}" for name, value in row.parameters.items())
+            alike.setdefault((row.problem, values if varied(rows, row) else ""), []).append(row)
+        for (_, values), own in alike.items():
+            pictures += self.fields(table, own, values)
         return pictures
 
-    def fields(self, table: Table, problem: str) -> list[Picture]:
-        """Fields and profiles of the best run of a problem in a table."""
-        best = self.best(table.rows, problem)
+    def fields(self, table: Table, rows: Sequence[Row], values: str = "") -> list[Picture]:
+        """Fields and profiles of the best run of some rows of a table, which are of one problem.
+
+        Args:
+            table: from whose name the pictures are named.
+            rows: those of the problem.
+            values: its parameters, if the captions are to state them.
+        """
+        best = self.best(rows)
         if best is None:
             return []
         record, shown = best
-        title = ENTRIES[problem].title if problem in ENTRIES else problem
-        label = f"{title}, {record.method}"
+        title = ENTRIES[record.problem].title if record.problem in ENTRIES else record.problem
+        label, name = f"{title}{values}, {record.method}", f"{table.name} {record.problem}{values}"
         error = measured(record, "rel_l2")
         said = "" if error is None else f"; relative L2 error {number(error)}"
         return [
             drawn(
-                f"{table.name} {problem} fields",
+                f"{name} fields",
                 f"{label}: reference, solution and error",
                 f"Colour maps of the reference, the solution and their absolute difference{said}.",
                 lambda: field_figure(shown),
             ),
             drawn(
-                f"{table.name} {problem} slices",
+                f"{name} slices",
                 f"{label}: profiles at the start, the middle and the end",
                 "Line plots of reference and solution at three times.",
                 lambda: slice_figure(shown),
             ),
         ]
 
-    def best(self, rows: Iterable[Row], problem: str) -> tuple[Record, Shown] | None:
-        """The run of a problem with the smallest error among those whose fields were kept."""
+    def best(self, rows: Iterable[Row]) -> tuple[Record, Shown] | None:
+        """The run with the smallest error among those whose fields were kept."""
         known = [
             (error, record.key, record)
             for row in rows
-            if row.problem == problem
             for record in row.done
             if (error := measured(record, "rel_l2")) is not None
         ]
@@ -113,15 +122,28 @@ class Gallery:
         return self._open[record.key]
 
 
+def varied(rows: Iterable[Row], row: Row) -> bool:
+    """Whether rows have the problem of one of them with other parameters too."""
+    return any(other.problem == row.problem and other.parameters != row.parameters for other in rows)
+
+
 def errors_picture(
-    table: Table, measure: str, label: str, *, beside: Sequence[float | None] = (), source: str = ""
+    table: Table,
+    measure: str,
+    label: str,
+    *,
+    middle: Middle = "median",
+    beside: Sequence[float | None] = (),
+    source: str = "",
 ) -> Picture:
     """The errors of a table's rows, beside figures from elsewhere if there are any; see `errors_figure`."""
     return drawn(
         f"{table.name} {measure}",
         f"{table.title}: relative {label} errors",
         said(table.rows, measure),
-        lambda: errors_figure(table.rows, measure, f"relative {label} error", beside=beside, source=source),
+        lambda: errors_figure(
+            table.rows, measure, f"relative {label} error", middle=middle, beside=beside, source=source
+        ),
     )
 
 

@@ -80,8 +80,8 @@ class StudyPage:
         problems = dict.fromkeys(record.problem for record in results.records)
         methods = dict.fromkeys(record.method for record in results.records)
         self.lead = (
-            f"{_named('Problem', list(problems))}, {_named('method', list(methods))}: errors against a "
-            "classical reference, verdicts, times and figures of every run."
+            f"{_named('Problem', list(problems))}, {_named('method', list(methods))}: errors, verdicts, "
+            "times and figures of every run."
         )
 
     def tiles(self) -> list[tuple[str, str]]:

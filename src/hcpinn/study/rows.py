@@ -8,11 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .record import Record
+
+Middle = Literal["mean", "median"]
+"""Which figure stands for several seeds."""
 
 
 @dataclass(frozen=True)

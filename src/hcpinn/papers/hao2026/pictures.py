@@ -70,6 +70,7 @@ class PaperGallery:
                     table,
                     measure,
                     MEASURES[measure],
+                    middle="mean",
                     beside=[row.published.get(measure) for row in table.rows],
                     source="published",
                 )
@@ -84,7 +85,7 @@ class PaperGallery:
             return pictures + self._advection(table)
         for problem in dict.fromkeys(row.problem for row in table.rows):
             if table.name not in ("comparison", "others") and not counted:
-                pictures += self._fields.fields(table, problem)
+                pictures += self._fields.fields(table, [row for row in table.rows if row.problem == problem])
         return pictures
 
     def featured(self, tables: Sequence[ReproducedTable]) -> list[tuple[str, Shown]]:
@@ -98,8 +99,8 @@ class PaperGallery:
                 continue
             published = best_row(entry.problem)
             row = row_of(tables, published) if published else None
-            chosen = self._fields.best([row], name) if row else None
-            chosen = chosen or self._fields.best(own_rows(tables), name)
+            chosen = self._fields.best([row]) if row else None
+            chosen = chosen or self._fields.best(r for r in own_rows(tables) if r.problem == name)
             if chosen is not None:
                 found.append((entry.title, chosen[1]))
         return found
