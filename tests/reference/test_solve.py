@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hcpinn.errors import ReferenceError
+from hcpinn.errors import NoReferenceError
 from hcpinn.problem import Interval, Problem
 from hcpinn.reference import cache, solve_reference
 
@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_written_is_reported_once(tmp_path, monkeypatch)
     blocked = tmp_path / "a-file"
     blocked.write_text("in the way")
     monkeypatch.setenv("HCPINN_CACHE", str(blocked / "cache"))
-    with pytest.warns(UserWarning, match="cannot be kept"):
+    with pytest.warns(UserWarning, match="cannot write to its cache folder"):
         solve_reference(declare(), times=5, points=17)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -131,7 +131,7 @@ def test_without_a_folder_given_the_users_own_is_taken(monkeypatch):
     ],
 )
 def test_settings_that_make_no_sense(settings, message):
-    with pytest.raises(ReferenceError, match=message):
+    with pytest.raises(NoReferenceError, match=message):
         solve_reference(declare(), **settings)
 
 

@@ -6,6 +6,7 @@ has no custom parts. Of every other run the store keeps what a figure shows, in 
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,14 +34,15 @@ def keep_fields(store: Store, record: Record, run: Run) -> None:
     except HcpinnError:
         solution = store.solution(record.key, problem=run.problem, method=run.method)
         if solution is not None:
-            _write(_path(store, record.key), _thinned(Shown.of(with_reference(solution))))
+            path = store.folder / "fields" / f"{record.key}.npz"
+            _write(path, _thinned(Shown.of(with_reference(solution))))
 
 
 def fields_of(store: Store, record: Record) -> Shown | None:
     """What a figure of a run shows; None if neither its fields nor its solution were kept."""
-    path = _path(store, record.key)
-    if path.exists():
-        return _read(path)
+    with store.file("fields", record.key) as path:
+        if path is not None:
+            return _read(path)
     solution = store.solution(record.key)
     return None if solution is None else Shown.of(with_reference(solution))
 
@@ -50,10 +52,6 @@ def with_reference(solution: Solution) -> Solution:
     if solution.reference is not None or solution.rel_l2 is None:
         return solution
     return replace(solution, reference=solve_reference(solution.problem))
-
-
-def _path(store: Store, key: str) -> Path:
-    return store.folder / "fields" / f"{key}.npz"
 
 
 def _thinned(shown: Shown) -> Shown:
@@ -86,7 +84,7 @@ def _write(path: Path, shown: Shown) -> None:
     write_archive(path, kind=_KIND, version=_VERSION, header={"names": list(shown.predicted)}, arrays=arrays)
 
 
-def _read(path: Path) -> Shown:
+def _read(path: Path | zipfile.Path) -> Shown:
     header, arrays = read_archive(path, kind=_KIND, version=_VERSION)
     predicted = {name: arrays[f"solution.{name}"].astype(float) for name in header["names"]}
     errors = {name: arrays[f"error.{name}"] for name in predicted if f"error.{name}" in arrays}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FileError
-from ..machine.files import write_bytes
+from ..machine.files import read_json, write_bytes
 from .declaration import Section, Study
 from .lock import RunLock
 from .record import DIGITS, VERSION, Record, check_version
@@ -129,7 +129,7 @@ def _read(path: Path) -> list[StatedStudy]:
     if not path.exists():
         return []
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = read_json(path, inside=path.parent)
         check_version(data, _KIND, path)
         return [
             StatedStudy(
@@ -147,7 +147,7 @@ def _read(path: Path) -> list[StatedStudy]:
             )
             for study in data["studies"]
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise FileError(f"{path} is damaged: it does not state a study ({error}).") from error
 
 
