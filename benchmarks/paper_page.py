@@ -28,6 +28,7 @@ from hcpinn.papers.hao2026.pictures import PaperGallery
 from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
 from hcpinn.papers.hao2026.studies import best_row
 from hcpinn.papers.hao2026.tables import published_rows, read_tables, row_of
+from hcpinn.papers.hao2026.theory_chapter import read_theory
 from hcpinn.study.cost import H200
 from hcpinn.study.named import find_study
 from hcpinn.study.numbers import number
@@ -35,7 +36,6 @@ from hcpinn.study.provenance import listed, origin
 from hcpinn.study.record import Record
 from hcpinn.study.rows import Spread
 from hcpinn.study.store import Store
-from hcpinn.study.theory_chapter import read_theory
 from pages import write_sections
 from trained_again import again
 

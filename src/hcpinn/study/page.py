@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Protocol
 
 from . import elements
@@ -17,7 +16,6 @@ from .provenance import listed, origin, together
 from .results import Results
 from .rows import measured
 from .tables import Table, study_tables
-from .theory_chapter import theory_parts
 
 Draw = Callable[[str, Callable[[], list[Picture]]], list[str]]
 """Draws pictures, announced by a title, as HTML; an empty list where no figures are wanted."""
@@ -107,12 +105,10 @@ class StudyPage:
         ] * bool(missing)
 
     def chapters(self, draw: Draw) -> list[Chapter]:
-        """A chapter for each table, then theory, provenance and how to read the page."""
+        """A chapter for each table, then provenance and how to read the page."""
         gallery = Gallery(self.results.store)
         shown = [table_chapter(table, draw(table.title, partial(gallery.of, table))) for table in self.tables]
         chapters = shown if len(shown) == 1 else [Chapter("results", "Results", "", inner=tuple(shown))]
-        if (self.results.store.folder / "theory").is_dir():
-            chapters.append(theory_chapter(self.results.store.folder))
         return [
             *chapters,
             provenance_chapter(self.results, gallery.problems),
@@ -150,16 +146,6 @@ def table_chapter(
     run = sum(bool(row.records) for row in table.rows)
     remark = f"{run}/{len(table.rows)}" if table.rows else "–"
     return Chapter(anchor(table.name), table.title, html, remark, short)
-
-
-def theory_chapter(folder: Path) -> Chapter:
-    """What `hcpinn theory` left in the folder of a study."""
-    parts = theory_parts(folder / "theory")
-    later = (
-        '<p class="about">Not yet run: there are no numbers in the folder <code>theory</code> of this study. '
-        "<code>hcpinn theory NAME --out DIR/theory/NAME</code> computes them.</p>"
-    )
-    return Chapter("theory", "Theory", parts or later, "" if parts else "not yet run")
 
 
 def provenance_chapter(results: Results, unopened: Sequence[str]) -> Chapter:

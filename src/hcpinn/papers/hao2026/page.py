@@ -9,9 +9,8 @@ from importlib.resources import files
 from ...study import Results
 from ...study.elements import facts
 from ...study.numbers import duration, number
-from ...study.page import Chapter, Draw, provenance_chapter, table_chapter, theory_chapter
+from ...study.page import Chapter, Draw, provenance_chapter, table_chapter
 from ...study.provenance import origin
-from ...study.theory_chapter import read_theory
 from . import claim_cards
 from .claims import CLAIMS
 from .findings import Status, our_evidence, published_evidence, weigh
@@ -19,6 +18,7 @@ from .pictures import PaperGallery
 from .reading import READING
 from .reproduced import ReproducedTable
 from .tables import published_rows, read_tables
+from .theory_chapter import read_theory, theory_chapter
 
 
 class PaperPage:
