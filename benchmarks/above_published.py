@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from hcpinn.study.columns import number, ratio
-from hcpinn.study.matching import exact_start
-from hcpinn.study.rows import Row
-from hcpinn.study.tables import Table
+from hcpinn.papers.hao2026.reproduced import ReproducedRow as Row
+from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
+from hcpinn.papers.hao2026.tables import published_rows
+from hcpinn.study.numbers import number, ratio
+from hcpinn.study.settings import exact_start
 
 
 def exact_rows(tables: Sequence[Table]) -> list[tuple[Row, float]]:
@@ -16,11 +17,6 @@ def exact_rows(tables: Sequence[Table]) -> list[tuple[Row, float]]:
     once = {tuple(r.key for r in row.done): row for row in reversed(run)}  # some stand in two tables
     exact = [row for row in reversed(once.values()) if exact_start(row.done[0]) and not row.deviations]
     return [(row, _worst(row, row)[0]) for row in exact]
-
-
-def published_rows(tables: Iterable[Table]) -> list[Row]:
-    """All rows that have published figures, without the table in which some of them stand again."""
-    return [row for table in tables if table.name != "expert" for row in table.rows if row.published]
 
 
 def above(tables: Sequence[Table]) -> str:

@@ -18,22 +18,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import paper_page_tables
-from above_published import above, exact_rows, published_rows
+from above_published import above, exact_rows
+from foreseen import foreseen
 from hcpinn.catalog import ENTRIES
-from hcpinn.papers.hao2026.claimed import CLAIMS
-from hcpinn.papers.hao2026.claims import Evidence, Status, judge, our_evidence, published_evidence
-from hcpinn.papers.hao2026.paper import best_row
-from hcpinn.study.columns import number
-from hcpinn.study.cost import H200, foreseen
-from hcpinn.study.figures import scatter_figure
-from hcpinn.study.gallery import Gallery
+from hcpinn.papers.hao2026.claims import CLAIMS
+from hcpinn.papers.hao2026.figures import scatter_figure
+from hcpinn.papers.hao2026.findings import Evidence, Status, our_evidence, published_evidence, weigh
+from hcpinn.papers.hao2026.pictures import PaperGallery
+from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
+from hcpinn.papers.hao2026.studies import best_row
+from hcpinn.papers.hao2026.tables import published_rows, read_tables, row_of
+from hcpinn.papers.hao2026.theory_chapter import read_theory
+from hcpinn.study.cost import H200
+from hcpinn.study.named import find_study
+from hcpinn.study.numbers import number
 from hcpinn.study.provenance import listed, origin
-from hcpinn.study.ready import find_study
 from hcpinn.study.record import Record
 from hcpinn.study.rows import Spread
 from hcpinn.study.store import Store
-from hcpinn.study.tables import Table, read_tables, row_of
-from hcpinn.study.theory import read_theory
 from pages import write_sections
 from trained_again import again
 
@@ -102,7 +104,7 @@ def all_tables(records: Sequence[Record]) -> list[Table]:
 
 def prune(store: Store, tables: Sequence[Table]) -> None:
     """Drop the solutions that no figure of the report shows."""
-    gallery = Gallery(store)
+    gallery = PaperGallery(store)
     gallery.overview(tables)
     for table in tables:
         gallery.of(table)
@@ -145,7 +147,7 @@ def claims(tables: Sequence[Table]) -> str:
     heads = ["claim", "here", "comparisons that hold", "undecided", "published"]
     lines, topic = [heads, ["---"] * len(heads)], ""
     for claim in CLAIMS:
-        found, theirs = judge(claim, ours), judge(claim, published)
+        found, theirs = weigh(claim, ours), weigh(claim, published)
         if claim.topic != topic:
             topic = claim.topic
             lines.append([f"**{topic}**", *[""] * (len(heads) - 1)])
@@ -158,7 +160,7 @@ def claims(tables: Sequence[Table]) -> str:
 def _became(tables: Sequence[Table]) -> str:
     """How many claims hold, hold in part, and so on."""
     evidence = _evidence(tables)
-    counts = Counter(judge(claim, evidence).status for claim in CLAIMS)
+    counts = Counter(weigh(claim, evidence).status for claim in CLAIMS)
     return ", ".join(f"{counts[status]} {said}" for status, said in _SAID.items() if counts[status])
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hcpinn.study.columns import number
-from hcpinn.study.rows import Row
-from hcpinn.study.tables import Table
+from hcpinn.papers.hao2026.reproduced import ReproducedRow as Row
+from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
+from hcpinn.study.numbers import number
 
 _LABELS = {
     "rel_l2": "",

@@ -14,8 +14,8 @@ import json
 import statistics
 from pathlib import Path
 
+from hcpinn.papers.hao2026.theory_chapter import read_theory
 from hcpinn.study.picture import small_png
-from hcpinn.study.theory import read_theory
 from hcpinn.theory.figures import decay_figure, modes_figure
 from hcpinn.theory.table import HEADS, cells, short
 from pages import write_sections

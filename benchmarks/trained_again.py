@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from hcpinn.machine.programs import BY_RULE, BY_TIMING
-from hcpinn.study.columns import ratio
+from hcpinn.study.numbers import ratio
 
 ACCURACY = 1e-2
 """The error up to which a run of the study counts as converged."""

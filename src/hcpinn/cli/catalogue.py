@@ -40,17 +40,15 @@ def methods(
 ) -> None:
     """Explain the methods by name, or print one as TOML, to be changed and given to --method.
 
-    A name may also be put together from the study's switches, as in pbc+ic1+sa.
+    Some names are put together from switches, joined by +; the list ends with these.
 
     Examples:
 
         hcpinn methods
 
-        hcpinn methods pbc+ic1+sa
-
-        hcpinn methods paper --problem gray-scott > mine.toml
+        hcpinn methods quick --problem gray-scott > mine.toml
     """
-    from ..catalog import find_method, find_problem
+    from ..catalog import extensions, find_method, find_problem
     from ..descent import to_toml
 
     if name is not None:
@@ -61,22 +59,13 @@ def methods(
 
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
     console.print(_methods_table())
-    switches = Table("switch", "what it turns on", box=None, header_style="bold", pad_edge=False)
-    for switch, about in _SWITCHES.items():
-        switches.add_row(switch, about)
-    console.print(
-        "\n[bold]Rows of the study's ablation[/bold] are named by their switches, as in pbc+ic1+sa:\n"
-    )
-    console.print(switches)
+    for switches in (found for added in extensions() for found in added.switches):
+        parts = Table("switch", "what it turns on", box=None, header_style="bold", pad_edge=False)
+        for switch, about in switches.parts.items():
+            parts.add_row(switch, about)
+        console.print(f"\n[bold]{switches.about}[/bold] are named by their switches, joined by +:\n")
+        console.print(parts)
     console.print("\nhcpinn methods NAME prints one in full. --method also takes a .toml file.")
-
-
-_SWITCHES = {
-    "pbc": "the periodic embedding; without it a penalty on the values at both ends",
-    "ic1, ic2": "the lift e^(-t) u0, or e^(-0.1 t) u0; without either a penalty on the initial data",
-    "sa": "self-adaptive weights",
-    "mb": "mini-batches, 5 of 3,280",
-}
 
 
 def _methods_table() -> Any:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..study import Comparison, Pair, Recheck, Record
-    from ..study.recheck import Plan
+    from ..study.recheck import Selection
 
 EXIT_DIFFERS = 1
 
@@ -82,21 +82,21 @@ def recheck(
 
     Examples:
 
-        hcpinn recheck results/paper --out out/recheck
+        hcpinn recheck out/study --out out/recheck
 
-        hcpinn recheck results/paper --groups 9 --dry-run
+        hcpinn recheck out/study --groups 9 --dry-run
 
-        hcpinn recheck out/study --sample 30 --max-seconds 600 --out out/again
+        hcpinn recheck out/study --sample 30 --max-seconds 600 --out out/recheck
 
-        hcpinn recheck results/paper --key 020281af --alone --out out/recheck
+        hcpinn recheck out/study --key 020281af --alone --out out/recheck
 
-        hcpinn recheck results/paper --against out/study
+        hcpinn recheck out/study --against out/other
     """
     from ..machine.programs import keep_programs
     from ..study import Watch, compare
     from ..study import recheck as train_again
     from ..study.comparison import FILE
-    from ..study.recheck import plan
+    from ..study.recheck import select
     from ..study.watch import in_terminal
 
     if against is not None:
@@ -110,7 +110,7 @@ def recheck(
         return
     keep_programs()
     if dry_run:
-        _show_plan(plan(folder, sample=sample, groups=groups, keys=key or (), seed=seed, alone=alone))
+        _show_selection(select(folder, sample=sample, groups=groups, keys=key or (), seed=seed, alone=alone))
         return
     if out is None:
         raise MethodError("Name a folder for what is trained now, as in --out out/recheck.")
@@ -130,14 +130,14 @@ def recheck(
         watch=watch,
     )
     _show(found, found.pairs, out / FILE)
-    _show_left_out(found.plan.left_out)
+    _show_left_out(found.selection.left_out)
     _conclude(found)
 
 
-def _show_plan(chosen: Plan) -> None:
+def _show_selection(chosen: Selection) -> None:
     from rich.table import Table
 
-    from ..study.watch import counted, duration
+    from ..study.numbers import counted, duration
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for heading in ("problems", "methods"):
@@ -158,9 +158,8 @@ def _show(found: Comparison, shown: Sequence[Pair], file: Path | None) -> None:
     from rich.table import Table
 
     from ..study import Agreement
-    from ..study.columns import number
+    from ..study.numbers import counted, number
     from ..study.rows import measured
-    from ..study.watch import counted
 
     def error(record: Record | None) -> str:
         value = None if record is None else measured(record, "rel_l2")
@@ -225,11 +224,11 @@ def _labels(records: Sequence[Record]) -> list[str]:
 def _conclude(found: Recheck) -> None:
     from ..descent import Stop
 
-    if found.report.left:
-        typer.echo("The same command goes on from here.")
-    if found.report.stop is Stop.INTERRUPTED:
+    if found.tally.left:
+        typer.echo("The same command resumes from here.")
+    if found.tally.stop is Stop.INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
     if not found.agrees:
         raise typer.Exit(EXIT_DIFFERS)
-    if found.report.left:
+    if found.tally.left:
         raise typer.Exit(EXIT_UNFINISHED)

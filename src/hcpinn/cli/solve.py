@@ -97,13 +97,13 @@ def solve(
 
         hcpinn solve allen-cahn-1 --accuracy 1e-4
 
-        hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3
+        hcpinn solve allen-cahn-1 --method quick --set gamma2=4 --seed 3
 
-        hcpinn solve allen-cahn-1 --method paper --out out/ac1 --resume
+        hcpinn solve allen-cahn-1 --out out/ac1 --resume
 
-        hcpinn solve allen-cahn-1 --method pbc+ic1+sa
+        hcpinn solve allen-cahn-1 --method mine.toml
 
-        hcpinn solve allen-cahn-1 --method paper --distributed node0:1234,2,0
+        hcpinn solve allen-cahn-1 --distributed node0:1234,2,0
     """
     from ..machine.processes import is_first, join
 

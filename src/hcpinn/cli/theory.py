@@ -33,7 +33,7 @@ def theory(
             metavar="NAME|FILE.toml",
             help="Whose lift, gate, embedding and network are used.",
         ),
-    ] = "paper",
+    ] = "quick",
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -167,7 +167,7 @@ def _report(summary: dict[str, Any], folder: Path) -> None:
             f"kernel moved in {moved['soft']['steps']:,} steps of Adam",
             f"by {moved['soft']['drift']:.2g} / {moved['hard']['drift']:.2g} of itself",
         ),
-        ("the study's explanation", f"{found['status']}. {' '.join(found['reasons'])}"),
+        ("explanation", f"{found['status']}. {' '.join(found['reasons'])}"),
         ("results in", str(folder)),
     ]
     show_facts(facts)

@@ -42,7 +42,7 @@ class _Restart:
 class Problem:
     """A time-dependent PDE, uₜ = F(u, uₓ, uₓₓ, …, t, x), with its initial and boundary data.
 
-    `rhs` is F as on paper: its arguments are recognised by name as coordinates (`t`, `x`),
+    `rhs` is F as you would write it: its arguments are recognised by name as coordinates (`t`, `x`),
     named parameters, or else fields. `initial` gives u(0, x), one value per field.
 
         Problem(

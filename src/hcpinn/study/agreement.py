@@ -25,8 +25,8 @@ from functools import cache, cached_property
 from typing import Any
 
 from ..machine.programs import BY_RULE
-from .matching import unnamed
 from .record import Record
+from .settings import unnamed
 
 ROUNDING = 1e-3
 """The relative difference up to which errors are the same to rounding."""

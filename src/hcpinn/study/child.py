@@ -61,7 +61,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Ready:
+class Started:
     """The process has started, on this kind of device."""
 
     platform: str
@@ -94,7 +94,7 @@ def main(settings: Mapping[str, Any]) -> None:
         if jax.config.values.get(name, value) != value:
             jax.config.update(name, value)
     keep_programs()
-    tell(Ready(jax.default_backend()))
+    tell(Started(jax.default_backend()))
     while True:
         try:
             tell(_train(tasks.get(), _Telling(tell, stop)))

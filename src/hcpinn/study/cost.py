@@ -23,23 +23,20 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import jax
 import jax.numpy as jnp
 
-from ..catalog import find_problem
-from ..descent import LBFGS, LevenbergMarquardt, Stage, available_bytes, from_dict, needed_bytes
+from ..descent import LBFGS, LevenbergMarquardt, Stage, available_bytes, needed_bytes
 from ..descent.runs import Run
 from ..jets import closure, fusible
 from ..machine.precision import double
 from ..objective import chunk_size
 from ..problem import Problem
 from ..trial import Embedding, LayeredNetwork, Network
-from .record import Record
-from .rows import device_seconds
 
 _EVALUATIONS = 1.5
 """Losses that a step with a line search takes, on average."""
@@ -160,17 +157,6 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
     fixed = method.points * 8 * (shape.indices * (shape.features + 2 * shape.outputs) + 4)
     states = max(_state_bytes(stage, shape) for stage in method.stages)
     return Cost(seconds, int(count * (layers + fixed + states)))
-
-
-def foreseen(records: Iterable[Record], machine: Machine) -> list[tuple[float, float]]:
-    """For each group of which there are records, the seconds foreseen on a machine and those it took."""
-    pairs = []
-    for record in {record.group: record for record in records if record.done}.values():
-        problem = find_problem(record.problem).with_parameters(**record.parameters)
-        run = Run(problem, from_dict(record.summary["method_settings"]))
-        seconds = cost([run] * record.trained_together, machine).seconds
-        pairs.append((seconds, device_seconds(record) * record.trained_together))
-    return pairs
 
 
 def _speed(machine: Machine, network: Network, stage: Stage) -> Speed:

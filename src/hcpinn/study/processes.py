@@ -28,7 +28,7 @@ from ..descent import Progress, Stop
 from ..errors import HcpinnError, MethodError
 from ..machine.interrupt import patient_interrupt
 from .attempt import Outcome
-from .child import START, STOP, Ready, Task, Told
+from .child import START, STOP, Started, Task, Told
 from .groups import Group
 from .workers import RETRIES
 
@@ -54,7 +54,7 @@ def local_processes(count: int, *, checkpoint_every: float, solutions: bool) -> 
 
 
 @dataclass
-class _Job:
+class _Assignment:
     """A group in training."""
 
     group: Group
@@ -73,7 +73,7 @@ class Processes:
         self.abreast = count
         self._every, self._solutions, self._event = checkpoint_every, solutions, event
         self._idle: list[_Child] = []
-        self._busy: dict[_Child, _Job] = {}
+        self._busy: dict[_Child, _Assignment] = {}
         self._heard: queue.SimpleQueue[tuple[_Child, Any]] = queue.SimpleQueue()
 
     @property
@@ -88,7 +88,7 @@ class Processes:
         deadline = None if seconds is None else time.monotonic() + seconds
         task = Task(_pickled(group), folder.absolute(), deadline, self._every, self._solutions)
         progress.__enter__()
-        self._give(_Job(group, task, progress))
+        self._give(_Assignment(group, task, progress))
 
     def wait(self) -> tuple[Group, Outcome]:
         while True:
@@ -115,7 +115,7 @@ class Processes:
         for child in children:
             child.end()
 
-    def _give(self, job: _Job) -> None:
+    def _give(self, job: _Assignment) -> None:
         child = self._idle.pop() if self._idle else _Child(self._heard)
         self._busy[child] = job
         child.send(job.task)
@@ -125,8 +125,8 @@ class Processes:
         match message:
             case Told():
                 getattr(self._busy[child].progress, message.method)(*message.arguments)
-            case Ready():
-                child.ready = True
+            case Started():
+                child.started = True
                 _check_platform(message.platform)
             case HcpinnError():
                 raise message
@@ -143,7 +143,7 @@ class Processes:
         if child in self._idle:
             self._idle.remove(child)
             return None
-        if not child.ready and code > 0:
+        if not child.started and code > 0:
             raise HcpinnError(f"A process of the study could not start; it ended with code {code}.")
         if self.interrupted:
             return Outcome(stop=Stop.INTERRUPTED)
@@ -160,7 +160,7 @@ class _Child:
     """One process, and a thread that passes on what it says; None when it will say no more."""
 
     def __init__(self, heard: queue.SimpleQueue[tuple[_Child, Any]]):
-        self.ready = self._told = False
+        self.started = self._told = False
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", START],
             stdin=subprocess.PIPE,

@@ -76,13 +76,6 @@ def listed(counts: Counter[str]) -> str:
     return ", ".join(f"{value} ({count} runs)" for value, count in counts.most_common())
 
 
-def duration(seconds: float) -> str:
-    """A time in the unit that suits it: 47 s, 12.3 min, 5.4 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
 def together(records: Iterable[Record]) -> str:
     """How many runs shared a device."""
     counts = Counter(record.trained_together for record in records if record.status == "done")

@@ -10,22 +10,22 @@ from typing import Any
 
 from ..descent.runs import Run
 from ..errors import FileError, HcpinnError, MethodError
-from .again import Together, runs_of, trainings
 from .agreement import Pair, other_seeds
 from .comparison import FILE, Comparison
 from .declaration import Section, Study
 from .record import Record
-from .runner import Report, run_study
+from .runner import Tally, run_study
 from .sample import DEFAULT, named, spread_out
 from .store import Store
+from .trained_groups import TrainedGroup, runs_of, trained_groups
 from .watch import Watch
 
 
 @dataclass(frozen=True)
-class Plan:
+class Selection:
     """What is to be trained again."""
 
-    groups: tuple[Together, ...]
+    groups: tuple[TrainedGroup, ...]
     runs: dict[str, tuple[Run, float]]
     """Every run by its key, with its accuracy."""
     store: tuple[Record, ...]
@@ -60,21 +60,21 @@ class Plan:
 class Recheck(Comparison):
     """What came of a recheck."""
 
-    report: Report
-    plan: Plan
+    tally: Tally
+    selection: Selection
 
     kind = "recheck"
 
     def facts(self) -> dict[str, Any]:
         """What was asked for, how many groups that is, and what cannot be trained again."""
-        chosen = self.plan
+        chosen = self.selection
         return {"asked": chosen.asked, "groups": len(chosen.groups), "left_out": list(chosen.left_out)}
 
     def _file(self, folder: Path) -> Path:
         return folder / FILE  # beside the runs that were trained for it
 
 
-def plan(
+def select(
     folder: str | Path,
     *,
     sample: int | None = None,
@@ -83,7 +83,7 @@ def plan(
     seed: int | None = None,
     alone: bool = False,
     study: Study | None = None,
-) -> Plan:
+) -> Selection:
     """Choose what to train again; the arguments are those of `recheck`."""
     if sum((sample is not None, groups is not None, bool(keys))) > 1:
         raise MethodError("Say how many runs, how many groups, or which keys: one of these.")
@@ -92,10 +92,10 @@ def plan(
     if groups is None and not keys:
         sample = sample or DEFAULT
     records = Store(folder).records()
-    found = trainings(records, alone=alone)
+    found = trained_groups(records, alone=alone)
     if not found:
         raise FileError(f"{folder} holds no run that came to its end, so there is nothing to train again.")
-    chosen: list[Together] = []
+    chosen: list[TrainedGroup] = []
     runs: dict[str, tuple[Run, float]] = {}
     left_out: list[str] = []
     for group in named(found, keys) if keys else spread_out(found, seed):
@@ -115,7 +115,7 @@ def plan(
         **{"seed": seed, "alone": alone or None},
     }
     told = {name: value for name, value in asked.items() if value is not None}
-    return Plan(tuple(chosen), runs, tuple(records), tuple(left_out), told)
+    return Selection(tuple(chosen), runs, tuple(records), tuple(left_out), told)
 
 
 def recheck(
@@ -152,11 +152,11 @@ def recheck(
         checkpoint_every: seconds between two checkpoints.
         watch: who follows along.
     """
-    chosen = plan(folder, sample=sample, groups=groups, keys=keys, seed=seed, alone=alone, study=study)
+    chosen = select(folder, sample=sample, groups=groups, keys=keys, seed=seed, alone=alone, study=study)
     place = Path(out)
     if Store.at(place):
         _check_place(place, Path(folder), alone=alone)
-    _compared(chosen, Store.make(place), Report(0, 0, len(chosen.runs))).write(place)
+    _compared(chosen, Store.make(place), Tally(0, 0, len(chosen.runs))).write(place)
     report = run_study(
         chosen.study,
         place,
@@ -185,6 +185,6 @@ def _check_place(place: Path, folder: Path, *, alone: bool) -> None:
         raise FileError(f"{place} holds runs that were trained again {way}. Name another folder.")
 
 
-def _compared(chosen: Plan, store: Store, report: Report) -> Recheck:
+def _compared(chosen: Selection, store: Store, report: Tally) -> Recheck:
     pairs = (Pair(r, store.get(r.key), other_seeds(r, chosen.store)) for r in chosen.records)
     return Recheck(tuple(pairs), report, chosen)

@@ -18,11 +18,13 @@ from ..errors import MethodError
 from ..machine.commit import source_commit
 from ..machine.files import write_bytes
 from .attempt import Outcome, now
-from .claim import Claim
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
+from .fields import keep_fields
 from .groups import Group, group_of, grouped
+from .lock import RunLock
 from .record import VERSION, Record, check_version, failure
+from .results import state
 from .store import Store
 from .watch import Watch
 from .workers import Here, Workers
@@ -35,7 +37,7 @@ _POLL = 1.0
 
 
 @dataclass(frozen=True)
-class Report:
+class Tally:
     """How far a study has come."""
 
     done: int
@@ -64,7 +66,7 @@ def run_study(
     cluster: str | None = None,
     watch: Watch | None = None,
     groups: Sequence[tuple[str, ...]] = (),
-) -> Report:
+) -> Tally:
     """Train what a study wants and its store does not have yet.
 
     Args:
@@ -83,10 +85,11 @@ def run_study(
     """
     workers = _workers(processes, cluster, checkpoint_every, solutions)
     store = Store.make(out)
+    state(store, study)
     with workers as own:
-        job = _Job(study, store, solutions, together, max_seconds, own, watch or Watch())
-        job.groups = tuple(groups)
-        return job.run(retry_failed)
+        runner = _Runner(study, store, solutions, together, max_seconds, own, watch or Watch())
+        runner.groups = tuple(groups)
+        return runner.run(retry_failed)
 
 
 def _workers(
@@ -111,7 +114,7 @@ def _workers(
     return contextlib.nullcontext(Here(checkpoint_every))
 
 
-class _Job:
+class _Runner:
     def __init__(
         self,
         study: Study,
@@ -127,7 +130,7 @@ class _Job:
         self.deadline = None if max_seconds is None else time.monotonic() + max_seconds
         self.machine = this_machine()
         self.retrying: set[str] = set()
-        self.claims: dict[str, Claim] = {}
+        self.locks: dict[str, RunLock] = {}
         self.running: dict[str, Group] = {}
         self.shares: dict[str, float] = {}
         """Seconds of a device that each group in training has had, groups side by side sharing them."""
@@ -137,7 +140,7 @@ class _Job:
         self.started = False
         self.stop: Stop | None = None
 
-    def run(self, retry_failed: bool) -> Report:
+    def run(self, retry_failed: bool) -> Tally:
         records = {key: record for key in self.study.wanted if (record := self.store.get(key)) is not None}
         failed = {key for key, record in records.items() if not record.done}
         self.retrying = failed if retry_failed else set()
@@ -150,15 +153,15 @@ class _Job:
                 while self._fill():
                     self._settle(*self.workers.wait())
             finally:
-                for claim in self.claims.values():
-                    claim.release()
-        return self._report()
+                for lock in self.locks.values():
+                    lock.release()
+        return self._tally()
 
-    def _report(self) -> Report:
+    def _tally(self) -> Tally:
         found = [self.store.get(key) for key in self.study.wanted]
         done = sum(record is not None and record.done for record in found)
         left = sum(record is None for record in found)
-        return Report(done, len(found) - done - left, left, self.stop)
+        return Tally(done, len(found) - done - left, left, self.stop)
 
     def _missing(self) -> list[str]:
         kept = self.store.keys() - self.retrying
@@ -166,7 +169,7 @@ class _Job:
 
     def _plan(self) -> None:
         """Queue all that is missing and not in hand: what was begun, then groups as given, then new ones."""
-        missing = {key for key in self._missing() if key not in self.claims}
+        missing = {key for key in self._missing() if key not in self.locks}
         self.queue.clear()
         for keys in (*self._begun(), *self.groups):
             if set(keys) <= set(self.study.wanted) and missing & set(keys):
@@ -237,18 +240,18 @@ class _Job:
         return self._left is not None and self._left <= 0
 
     def _next(self) -> Group | None:
-        """The next group of which something can be claimed."""
+        """The next group of which some run can be locked."""
         while self.queue:
-            group = self._claimed(self.queue.popleft())
+            group = self._locked(self.queue.popleft())
             if group is not None:
                 return group
         return None
 
-    def _claimed(self, group: Group) -> Group | None:
-        """The group, or if it was not begun what is left of it, with its runs claimed."""
+    def _locked(self, group: Group) -> Group | None:
+        """The group, or if it was not begun what is left of it, with its runs locked."""
         missing = [key for key in self._missing() if key in group.keys]
-        taken = {key: claim for key in missing if (claim := Claim.take(self.store.claims, key)) is not None}
-        # Some may have been finished by others just before they were claimed.
+        taken = {key: lock for key in missing if (lock := RunLock.take(self.store.claims, key)) is not None}
+        # Some may have been finished by others just before they were locked.
         late = set(taken) - set(self._missing())
         begun = (self.store.work / group.name / _GROUP).exists()
         if begun and set(taken) != set(missing):
@@ -257,7 +260,7 @@ class _Job:
             taken.pop(key).release()
         if not taken:
             return None
-        self.claims.update(taken)
+        self.locks.update(taken)
         return group if begun else group.only(tuple(taken))
 
     def _start(self, group: Group) -> None:
@@ -304,12 +307,14 @@ class _Job:
                 if found.key in missing:
                     record = replace(found, device_s=share)
                     self.store.keep(record, solution if self.solutions else None)
+                    if self.solutions:
+                        keep_fields(self.store, record, group.runs[group.keys.index(record.key)])
                     settled.append(record)
         del self.shares[group.name]
         self.watch.ended(group, settled)
         for key in group.keys:
-            if key in self.claims:
-                self.claims.pop(key).release()
+            if key in self.locks:
+                self.locks.pop(key).release()
         self.retrying -= {record.key for record in settled}
         if outcome.stop is None:
             shutil.rmtree(self.store.work / group.name, ignore_errors=True)

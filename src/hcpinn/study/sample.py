@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..errors import MethodError
-from .again import Together
+from .trained_groups import TrainedGroup
 
 DEFAULT = 10
 """Runs in a sample unless something else is asked for."""
 
 
-def spread_out(groups: Sequence[Together], seed: int | None = None) -> Iterator[Together]:
+def spread_out(groups: Sequence[TrainedGroup], seed: int | None = None) -> Iterator[TrainedGroup]:
     """All groups, in an order whose beginnings are good samples.
 
     Next comes a group whose problems were seen least; of these one that holds its initial data (exactly, or
@@ -25,7 +25,7 @@ def spread_out(groups: Sequence[Together], seed: int | None = None) -> Iterator[
     methods: Counter[str] = Counter()
     exact: Counter[bool] = Counter()
 
-    def seen(group: Together) -> tuple[float, float, float]:
+    def seen(group: TrainedGroup) -> tuple[float, float, float]:
         return _mean(problems, group.problems), exact[group.exact], _mean(methods, group.methods)
 
     while left:
@@ -37,9 +37,9 @@ def spread_out(groups: Sequence[Together], seed: int | None = None) -> Iterator[
         yield group
 
 
-def named(groups: Sequence[Together], keys: Sequence[str]) -> list[Together]:
+def named(groups: Sequence[TrainedGroup], keys: Sequence[str]) -> list[TrainedGroup]:
     """The groups of the runs whose keys begin like this."""
-    found: dict[tuple[str, ...], Together] = {}
+    found: dict[tuple[str, ...], TrainedGroup] = {}
     for start in keys:
         hits = [(r.key, group) for group in groups for r in group.records if r.key.startswith(start.lower())]
         if len(hits) != 1:
@@ -56,5 +56,5 @@ def _mean(counts: Counter[str], names: Sequence[str]) -> float:
     return sum(counts[name] for name in names) / len(names)
 
 
-def _lot(seed: int | None, group: Together) -> str:
+def _lot(seed: int | None, group: TrainedGroup) -> str:
     return hashlib.sha256(f"{seed} {' '.join(group.keys)}".encode()).hexdigest()

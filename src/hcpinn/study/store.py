@@ -1,10 +1,12 @@
 """A store: a folder that keeps every finished run under the address of its content.
 
     store.json            what this folder is, and the version of its layout
+    study.json            the studies it is for: titles, sections, and which runs make a row
     runs/KEY.json         a record: method, seed, summary, thinned history, versions, commit
     solutions/KEY.npz     the solution, lean; a store without solutions is a compact one
+    fields/KEY.npz        what figures show of a run whose solution cannot be opened without its declaration
     runs.jsonl            the records of a packed store, a line each
-    solutions.zip         the solutions of a packed store
+    solutions.zip         the solutions of a packed store; fields.zip the fields
     work/ID/              a group of runs in training: who they are, and their checkpoint
     claims/KEY.lock       held by the process that trains the run
 
@@ -28,12 +30,12 @@ from ..machine.files import read_json, reading, refuse_links, write_bytes
 from ..problem import Problem
 from ..solution.solution import Solution
 from ..solution.storage import load
-from .claim import Claim
+from .lock import RunLock
 from .packed import Packed, line_of
 from .record import VERSION, Record, check_version
 
 _KIND, _MARKER = "study store", "store.json"
-_FOLDERS = ("solutions",)
+_FOLDERS = ("solutions", "fields")
 """Folders with a file KEY.npz for a run, which are packed."""
 
 _ABANDONED = 3600.0
@@ -126,15 +128,15 @@ class Store:
         Args:
             solutions: keys of the runs whose solutions are kept; by default all are.
         """
-        claim = Claim.take(self.claims, "pack")
-        if claim is None:
+        lock = RunLock.take(self.claims, "pack")
+        if lock is None:
             raise FileError(f"Another process is packing {self.folder}. Wait until it is done.")
         try:
             for name in _FOLDERS:
                 self._pack_files(name, solutions if name == "solutions" else None)
             self._pack_records()
         finally:
-            claim.release()
+            lock.release()
 
     def _pack_files(self, name: str, wanted: Collection[str] | None) -> None:
         single = {path: _written(path) for path in (self.folder / name).glob("*.npz")}

@@ -13,6 +13,7 @@ import numpy as np
 from ..descent import Progress
 from .cost import Machine, cost
 from .groups import Group
+from .numbers import counted, duration
 from .record import Record
 
 if TYPE_CHECKING:
@@ -165,18 +166,6 @@ def _told(record: Record) -> str:
         return f"{what}: failed. {record.reason}"
     errors = [f"{name} {v:.2e}" for name, v in (record.summary["rel_l2"] or {}).items() if v is not None]
     return f"{what}: {record.summary['verdict']}, relative L2 error {'  '.join(errors) or 'unknown'}"
-
-
-def duration(seconds: float) -> str:
-    """A time for people: 40 s, 12 min, 3.5 h."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-def counted(number: int, noun: str) -> str:
-    """How many there are of something: 1 run, 2 runs."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def in_terminal() -> bool:

@@ -1,4 +1,4 @@
-"""The comparisons that decide what the study says of theory, made of the numbers of `hcpinn theory`."""
+"""The comparisons that decide what the paper says of theory, made of the numbers of `hcpinn theory`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...catalog import ENTRIES
-from ...study.columns import number
-from .claims import Case, Evidence
+from ...study.numbers import number
+from .findings import Case, Evidence
 
 _ROUNDING = 1e-8
 """Up to this relative difference two expressions agree in float64."""

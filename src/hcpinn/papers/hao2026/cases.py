@@ -1,17 +1,15 @@
-"""The comparisons that decide the study's claims, made of the rows of its tables."""
+"""The comparisons that decide the paper's claims, made of the rows of its tables."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 
-from ...catalog import ENTRIES
-from ...study.columns import number
-from ...study.seeds import contrary, every, lies_below, seed_by_seed
-from .claims import Case, Evidence, above, below, compared, lower, reproduced, sign, similar, within
+from ...study.numbers import number
+from .findings import Case, Evidence, above, below, compared, lower, reproduced, sign, similar, within
 from .published import ADVECTION_HORIZON, PublishedRow, published_rows
-from .rows import SWITCHES, row
+from .rows import SETTINGS, SWITCHES
+from .seeds import contrary, every, lies_below, seed_by_seed
 
 _ABLATION = "ablation "
 _ACCURATE = 1e-2
@@ -98,10 +96,10 @@ def worst_without_initial_data(errors: Evidence) -> list[Case]:
 
 
 def full_scheme_best(errors: Evidence) -> list[Case]:
-    """Whether the study's best settings have the lowest error of their table; all rows have to be run."""
+    """Whether the paper's best settings have the lowest error of their table; all rows have to be run."""
     cases = []
     for problem, parameters, rows in _ablations():
-        full = _full(problem, rows)
+        full = SETTINGS[problem].best
         mine = errors(problem, full, **parameters)
         others = {n: errors(problem, n, **parameters) for n in map(_name, rows) if n != full}
         known = {name: value for name, value in others.items() if value is not None}
@@ -119,21 +117,12 @@ def full_scheme_best(errors: Evidence) -> list[Case]:
     return cases
 
 
-def _full(problem: str, rows: set[frozenset[str]]) -> str:
-    """The row of a problem's ablation that has the study's best settings."""
-    entry = ENTRIES[problem]
-    names = {name: row(name.replace("baseline", ""), entry.problem) for name in map(_name, rows)}
-    return next(
-        name for name, method in names.items() if replace(method, name=entry.paper.name) == entry.paper
-    )
-
-
 def each_part_helps(errors: Evidence) -> list[Case]:
     """The full scheme against itself with one part less."""
     cases = []
     for problem, _, rows in _ablations():
         if problem in ("allen-cahn-1", "allen-cahn-2", *SYSTEMS):
-            full = _full(problem, rows)
+            full = SETTINGS[problem].best
             less = [_switches(full) - {switch} for switch in SWITCHES if switch in _switches(full)]
             cases += [lower(errors, problem, full, _name(on)) for on in less if on in rows]
     return cases
@@ -272,7 +261,7 @@ def attention_wins_in_the_end(errors: Evidence) -> list[Case]:
 
 
 def short_budget_hurts_rivals(errors: Evidence) -> list[Case]:
-    """The rivals at their authors' budget and at the study's."""
+    """The rivals at their authors' budget and at the paper's."""
     cases = []
     for problem, rival, parameters in (
         ("allen-cahn-1", "causal", {"gamma1": 1e-4}),
@@ -303,7 +292,7 @@ def dirichlet_below_periodic(errors: Evidence) -> list[Case]:
     """The error with Dirichlet data against the periodic one."""
     edge, periodic = errors("allen-cahn-dirichlet", "paper"), errors("allen-cahn-1", "pbc+ic1+sa")
     if edge is None or periodic is None:
-        return [Case("allen-cahn-dirichlet against allen-cahn-1, the study's best settings", None)]
+        return [Case("allen-cahn-dirichlet against allen-cahn-1, the paper's best settings", None)]
     holds = lies_below(edge, periodic)
     text = f"allen-cahn-dirichlet {edge} {sign(holds, '<', '≥')} allen-cahn-1 {periodic}"
     return [compared(text, holds)]

@@ -1,7 +1,7 @@
-"""Claims: which process trains a run, so that two on one folder never train the same.
+"""Locks on runs, so that two processes on one folder never train the same run.
 
-A claim is a lock on a small file, held by the operating system: when its process ends, in
-whatever way, the lock is gone with it, and nothing has to be found out about old claims.
+The operating system holds the lock on a small file: when the process ends, in whatever way, the lock is
+gone, so there are no stale ones to clear away.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-class Claim:
+class RunLock:
     """The right to train one run, until it is released or the process ends."""
 
     def __init__(self, path: Path, handle: int):
         self.path, self._handle = path, handle
 
     @classmethod
-    def take(cls, folder: Path, key: str) -> Claim | None:
-        """Claim a run; None if someone has it."""
+    def take(cls, folder: Path, key: str) -> RunLock | None:
+        """Lock a run; None if another process holds its lock."""
         path = folder / f"{key}.lock"
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -57,12 +57,12 @@ class Claim:
             return cls(path, handle)
         except OSError as error:
             raise FileError(
-                f"Cannot claim a run in {folder}: {error.strerror or error}. Free some space or choose "
+                f"Cannot lock a run in {folder}: {error.strerror or error}. Free some space or choose "
                 "another folder."
             ) from error
 
     def release(self) -> None:
-        """Give it up."""
+        """Let others train the run."""
         with contextlib.suppress(OSError):  # an empty file that stays does no harm
             self.path.unlink(missing_ok=True)
         os.close(self._handle)

@@ -2,7 +2,7 @@
 
 name = "first look"
 problems = ["allen-cahn-1", "advection"]
-methods = ["pbc+ic1+sa", "baseline", "mine.toml"]
+methods = ["expert", "quick", "mine.toml"]
 seeds = [0, 1]
 
 [budget]
@@ -23,7 +23,7 @@ from ..descent.runs import Run
 from ..errors import FileError, HcpinnError, MethodError, unknown_name
 from ..problem import Problem
 from .declaration import Section, Study
-from .ready import find_study
+from .named import find_study
 
 _SECTION = ("name", "title", "problems", "methods", "seeds", "parameters", "accuracy", "budget")
 _STUDY = (*_SECTION, "include", "section")

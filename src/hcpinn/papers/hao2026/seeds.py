@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from .columns import number
+from ...study.numbers import number
 
 LEVEL = 0.05
 """How likely chance alone may be to agree as well as the seeds do."""

@@ -1,25 +1,26 @@
-"""Ready-made studies: every table and figure of the paper, from its published rows."""
+"""The paper's tables and figures as studies, each from its published rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 
-from ...catalog import ENTRIES, find_method, find_problem
+from ...catalog import ENTRIES, find_method
 from ...catalog.expert import expert as expert_method
 from ...descent import Method
 from ...descent.runs import Run
 from ...problem import HORIZON, Problem
-from ...study.declaration import Section, Study
+from ...study import Section, Study
+from ...study.trained_groups import catalogued
 from ...trial import Fourier
+from . import PAGE
 from .published import PublishedRow, published_rows, tables
 
 MODES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80)
 """Numbers of Fourier modes, from too few to far too many. The paper shows a curve and no numbers."""
 
 SEEDS = (0, 1, 2)
-"""Seeds of every row that a claim of the study rests on, so that luck can be told from effect.
+"""Seeds of every row that a claim of the paper rests on, so that luck can be told from effect.
 
 That is every row: taken together the claims ask for all published rows and for all numbers of modes. Three
 against three is the smallest number of seeds at which a rank test can tell two rows apart.
@@ -27,6 +28,9 @@ against three is the smallest number of seeds at which a rank test can tell two 
 
 REPETITIONS = 10
 """Seeds of the advection table, as in the paper."""
+
+_ORIGINALS = " originals"
+"""What follows the name of a table in that of the section with its rivals at their authors' budget."""
 
 EXPERT_ACCURACY = 1e-6
 """The relative L2 error at which `expert` may stop early here: below every published figure."""
@@ -43,7 +47,7 @@ def ablation(table: str) -> Study:
 def ablations() -> Study:
     """All seven ablation tables."""
     sections = [section for table in tables()["ablation"] for section in ablation(table).sections]
-    return Study("ablation", "The seven ablations", tuple(sections))
+    return Study("ablation", "The seven ablations", tuple(sections), PAGE)
 
 
 def advection_by_speed() -> Study:
@@ -53,9 +57,8 @@ def advection_by_speed() -> Study:
 
 
 def comparison() -> Study:
-    """Causal training and residual-based attention at the study's own budget, beside its method."""
-    rows = [row for row in rows_of("comparison") if row.method not in ("causal", "rba")]
-    return _single(_from_rows("comparison", "Comparison at equal budget", rows), "comparison")
+    """Causal training and residual-based attention at the paper's own budget, beside its method."""
+    return _single(_section("comparison", "Comparison at equal budget"), "comparison")
 
 
 def originals() -> Study:
@@ -63,8 +66,7 @@ def originals() -> Study:
 
     One seed: by the model of cost these three take longer than all of `paper`.
     """
-    rows = [row for row in rows_of("comparison") if row.method in ("causal", "rba")]
-    section = _from_rows("comparison originals", "Rivals at their authors' budget", rows, seeds=(0,))
+    section = _section("comparison originals", "Rivals at their authors' budget", seeds=(0,))
     return _single(section, "comparison-originals")
 
 
@@ -96,7 +98,7 @@ def modes() -> Study:
                 labels=tuple(f"m = {count}" for count, _ in runs),
             )
         )
-    return Study("modes", "Sensitivity to the number of Fourier modes", tuple(sections))
+    return Study("modes", "Sensitivity to the number of Fourier modes", tuple(sections), PAGE)
 
 
 def expert() -> Study:
@@ -107,7 +109,6 @@ def expert() -> Study:
         "hcpinn's own best method on every problem",
         tuple(Run(problem, expert_method(problem, accelerator=True)) for problem in problems),
         labels=tuple(problem.name for problem in problems),
-        published=tuple(best_row(problem) for problem in problems),
         accuracy=EXPERT_ACCURACY,
     )
     return _single(section, "expert")
@@ -116,11 +117,29 @@ def expert() -> Study:
 def paper() -> Study:
     """Every table and figure of the paper, and `expert` on every problem."""
     parts = (ablations, advection_by_speed, comparison, two_dimensions, modes, dirichlet, expert)
-    return Study("paper", "The whole study", tuple(s for part in parts for s in part().sections))
+    return Study("paper", "The whole study", tuple(s for part in parts for s in part().sections), PAGE)
 
 
 def _single(section: Section, name: str) -> Study:
-    return Study(name, section.title, (section,))
+    return Study(name, section.title, (section,), PAGE)
+
+
+def named() -> dict[str, Callable[[], Study]]:
+    """Every study here by name."""
+    from .explanations import explanations
+
+    def one(table: str) -> Callable[[], Study]:
+        def make() -> Study:
+            return ablation(table)
+
+        make.__doc__ = f"The ablation of {table}."
+        return make
+
+    found: dict[str, Callable[[], Study]] = {"paper": paper, "ablation": ablations}
+    found.update({f"ablation-{table}": one(table) for table in tables()["ablation"]})
+    others = (advection_by_speed, comparison, two_dimensions, modes, dirichlet, expert)
+    found.update({part.__name__.replace("_", "-"): part for part in others})
+    return {**found, "comparison-originals": originals, "explanations": explanations}
 
 
 def rows_of(table: str) -> list[PublishedRow]:
@@ -128,35 +147,31 @@ def rows_of(table: str) -> list[PublishedRow]:
     return [row for row in published_rows() if row.table == table]
 
 
-def _section(table: str, title: str, *, seeds: Sequence[int] = SEEDS) -> Section:
-    return _from_rows(table, title, rows_of(table), seeds=seeds)
-
-
-def _from_rows(
-    name: str, title: str, rows: Iterable[PublishedRow], *, seeds: Sequence[int] = SEEDS
-) -> Section:
-    """A section of published rows, seed by seed; rows of one problem share its declaration."""
-    runs, labels, published = [], [], []
-    rows = list(rows)
+def labelled_rows(section: str) -> dict[str, PublishedRow]:
+    """The published rows of a section by the labels of their runs; none where nothing was published."""
+    table = section.removesuffix(_ORIGINALS)
+    rows = rows_of(table)
+    if table == "comparison":
+        rows = [row for row in rows if (row.method in ("causal", "rba")) == (section != table)]
     several = len({row.problem for row in rows}) > 1
     varied = len({tuple(row.parameters.items()) for row in rows}) > 1
+    found = {}
     for row in rows:
-        problem = declared(row.problem, tuple(row.parameters.items()))
         values = ", ".join(f"{name} = {value:g}" for name, value in row.parameters.items())
         parts = [row.problem] * several + [row.method] + [values] * (varied and bool(values))
+        found[", ".join(parts)] = row
+    return found
+
+
+def _section(name: str, title: str, *, seeds: Sequence[int] = SEEDS) -> Section:
+    """A section of published rows, seed by seed; rows of one problem share its declaration."""
+    runs, labels = [], []
+    for label, row in labelled_rows(name).items():
+        problem = catalogued(row.problem, tuple(row.parameters.items()))
         for seed in seeds:
             runs.append(Run(problem, find_method(row.method, problem), seed))
-            labels.append(", ".join(parts))
-            published.append(row)
-    return Section(name, title, tuple(runs), labels=tuple(labels), published=tuple(published))
-
-
-@cache
-def declared(name: str, parameters: tuple[tuple[str, float], ...]) -> Problem:
-    """A problem of the catalogue with these parameters, always the same object."""
-    problem = find_problem(name)
-    changed = {key: value for key, value in parameters if problem.parameters.get(key) != value}
-    return problem.with_parameters(**changed) if changed else problem
+            labels.append(label)
+    return Section(name, title, tuple(runs), labels=tuple(labels))
 
 
 def best_row(problem: Problem) -> PublishedRow | None:

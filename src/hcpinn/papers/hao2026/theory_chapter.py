@@ -1,4 +1,4 @@
-"""Theory on a study's page: the numbers, tables and figures that `hcpinn theory` left in the store."""
+"""Theory on the paper's page: the numbers, tables and figures that `hcpinn theory` left in the store."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..errors import FileError
-from .columns import number
-from .elements import code, facts, image, pictures
-from .picture import small_png
+from ...errors import FileError
+from ...study.elements import code, facts, image, pictures
+from ...study.numbers import number
+from ...study.page import Chapter
+from ...study.picture import small_png
 
 _KINDS = (".json", ".md", ".png")
 _ASIDE = ("method_settings", "versions", "device", "settings")
@@ -22,6 +23,16 @@ def read_theory(folder: Path) -> dict[str, Mapping[str, Any]]:
     """The summaries below a folder, by problem."""
     found = [_loaded(path) for path in sorted(folder.rglob("*.json"))]
     return {data["problem"]: data for data in found if isinstance(data, Mapping) and "findings" in data}
+
+
+def theory_chapter(folder: Path) -> Chapter:
+    """What `hcpinn theory` left in the folder of a study."""
+    parts = theory_parts(folder / "theory")
+    later = (
+        '<p class="about">Not yet run: there are no numbers in the folder <code>theory</code> of this study. '
+        "<code>hcpinn theory NAME --out DIR/theory/NAME</code> computes them.</p>"
+    )
+    return Chapter("theory", "Theory", parts or later, "" if parts else "not yet run")
 
 
 def theory_parts(folder: Path) -> str:
@@ -52,7 +63,7 @@ def _numbers(path: Path) -> str:
     if isinstance(findings, Mapping):
         reasons = "".join(f"<li>{code(str(reason))}</li>" for reason in findings.get("reasons") or ())
         status = escape(str(findings.get("status", "")))
-        said = f'<p>The study\'s explanation: <span class="badge">{status}</span></p><ul>{reasons}</ul>'
+        said = f'<p>Explanation: <span class="badge">{status}</span></p><ul>{reasons}</ul>'
     if isinstance(data, Mapping):
         data = {name: value for name, value in data.items() if name not in _ASIDE and name != "findings"}
     rows = list(_flat(data, ""))
