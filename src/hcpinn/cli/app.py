@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -103,11 +104,10 @@ def main() -> None:
 
 def check_folder(folder: Path) -> None:
     """Find out before training, not after, whether results can be written."""
-    probe = folder / ".writable"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe.write_bytes(b"")
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         raise FileError(
             f"Cannot write to the folder {folder}: {error.strerror}. Choose another with --out."

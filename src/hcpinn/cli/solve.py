@@ -112,7 +112,7 @@ def solve(
 
     from .. import solving
     from ..catalog import DEFAULT, find_method, find_problem
-    from ..descent import Stop
+    from ..descent import Stop, remove_checkpoints
     from ..machine.programs import keep_programs
 
     keep_programs()
@@ -138,7 +138,7 @@ def solve(
             solution.animate(folder / "solution.gif")
         stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
         if not stopped_early:
-            (folder / solving.CHECKPOINT).unlink(missing_ok=True)
+            remove_checkpoints(folder / solving.CHECKPOINT)
         _report(solution, folder)
         if stopped_early:
             typer.echo(
