@@ -9,12 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..equation.probes import slots
-from ..equation.projection import needed_modes, project, sample, seam_notes
+from ..equation.projection import project
 from ..equation.split import middle_slopes, split
 from ..errors import NoReferenceError
 from ..problem import Index, Problem
 from .galerkin import Galerkin
 from .result import HOPELESS, ROUNDING, Outcome, relative_change
+from .smoothness import needed_modes, sample, seam_notes
 
 _LOOK_MODES = {1: 1024, 2: 96, 3: 32}
 _FEWEST_MODES = {1: 64, 2: 12, 3: 8}

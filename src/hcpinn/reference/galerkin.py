@@ -50,7 +50,7 @@ class Galerkin:
         self.parts = parts
         self.half = not any(problem.complex_fields)
         self.dimensions = len(problem.space)
-        self.points = next_fast_len((parts.factors + 1) * modes + 1, real=True)
+        self.points: int = next_fast_len((parts.factors + 1) * modes + 1, real=True)  # type: ignore[assignment]
         numbers = mode_numbers(modes, self.dimensions, self.half)
         self.wavenumbers = [
             (2 * np.pi / length * k).reshape([-1 if a == axis else 1 for a in range(self.dimensions)])
