@@ -1,12 +1,19 @@
-"""What all tests share: double precision, and a cache of their own."""
+"""What all tests share: double precision, their own cache, Ctrl-C as in a foreground job."""
 
 import os
+import signal
+from importlib.metadata import version
 from pathlib import Path
 
+# Shells start background jobs with Ctrl-C ignored. Processes that tests start and interrupt would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Tests compile far more than they compute: compile lightly, and leave the other core to the other worker.
+OLD = tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11)
 LIGHTLY = (
     "--xla_backend_optimization_level=0",
-    "--xla_cpu_use_fusion_emitters=false",  # which makes compiling three times as fast
+    *(["--xla_cpu_use_fusion_emitters=false"] if OLD else []),  # which makes compiling three times as fast
     "--xla_cpu_parallel_codegen_split_count=1",
     "--xla_cpu_multi_thread_eigen=false",
     "--xla_gpu_deterministic_ops=true",  # as in the command line: programs for other flags are others

@@ -14,7 +14,7 @@ from descent import small
 from descent.small import DECAY, assert_same_bits
 from hcpinn.descent import Progress, Stop
 from hcpinn.errors import NoReferenceError
-from hcpinn.machine.background import check_wanted
+from hcpinn.machine.background import raise_if_abandoned
 from hcpinn.solving import CHECKPOINT
 
 method = functools.partial(small.method, stages=(hc.Adam(steps=600, rate=1e-2, precision="float64"),))
@@ -169,7 +169,7 @@ def test_a_second_ctrl_c_breaks_the_waiting_off_and_training_goes_on_from_there(
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         try:
             while True:
-                check_wanted()
+                raise_if_abandoned()
                 time.sleep(0.001)
         finally:
             left.set()

@@ -21,7 +21,11 @@ class NoReferenceError(HcpinnError):
 
 
 class FileError(HcpinnError):
-    """A file that cannot be read or written."""
+    """A file that cannot be read or written, for a reason that may pass."""
+
+
+class UnusableFileError(FileError):
+    """A file that was read and is of no use: it is damaged, or belongs to something else."""
 
 
 class UnknownNameError(HcpinnError):

@@ -21,7 +21,7 @@ from .descent.phase import Phase, Prepared
 from .descent.runs import Run, check_alike
 from .descent.timetable import Place, timetable
 from .jets.taylor import closure
-from .machine.background import Beside
+from .machine.background import BackgroundTask
 from .objective import Devices, Objective, chunk_size, penalty_terms, residual_block, sampling, stack
 from .reference import Reference
 from .trial import CustomGate, CustomLift, JetNetwork, Trial, make_trial, march
@@ -54,7 +54,7 @@ class TrainingPlan:
         check_alike(runs)
         self.devices = devices
         self.accuracy = accuracy
-        self.references: Beside[list[Reference | str]] | None = None
+        self.references: BackgroundTask[list[Reference | str]] | None = None
         """Each run's reference, or the reason why there is none; they tell when the accuracy is reached."""
         self.runs = list(runs)
         self.method = runs[0].method
@@ -100,7 +100,7 @@ class TrainingPlan:
         """Begin what goes on beside the training, and see that it does; see `training.Plan`."""
         if self.references is not None:
             self.references.start()
-            self.references.check()
+            self.references.raise_if_failed()
 
     def _may_end(self, phase: int) -> bool:
         """Whether training may end with a phase because the accuracy is reached."""

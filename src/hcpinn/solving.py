@@ -18,7 +18,7 @@ from .checking import judge, relative_errors, wiggles
 from .descent import Checkpoint, Method, Progress, Run, Trained, to_dict, train
 from .equation import fingerprint
 from .errors import FileError, HcpinnError, MethodError, NoReferenceError
-from .machine.background import Beside
+from .machine.background import BackgroundTask
 from .machine.precision import double
 from .machine.processes import is_first
 from .machine.provenance import provenance
@@ -133,7 +133,7 @@ def _devices(runs: Sequence[Run], count: int | None) -> Devices:
     return find_devices(count, points=points)
 
 
-def _references(runs: Sequence[Run], choice: Reference | bool) -> Beside[list[Reference | str]]:
+def _references(runs: Sequence[Run], choice: Reference | bool) -> BackgroundTask[list[Reference | str]]:
     """For each run its reference, or the reason why there is none, computed beside the training.
 
     The plan starts it when the first block of steps is done, and who needs it waits for it. On two cores, a
@@ -144,10 +144,12 @@ def _references(runs: Sequence[Run], choice: Reference | bool) -> Beside[list[Re
     if isinstance(choice, Reference):
         for run in runs:
             _check_reference(run.problem, choice)
-        return Beside.known([choice] * len(runs))
+        return BackgroundTask.completed([choice] * len(runs))
     if not choice:
-        return Beside.known(["No reference was asked for, so the error is not known."] * len(runs))
-    return Beside(lambda: _solve_references(runs))
+        return BackgroundTask.completed(
+            ["No reference was asked for, so the error is not known."] * len(runs)
+        )
+    return BackgroundTask(lambda: _solve_references(runs))
 
 
 def _solve_references(runs: Sequence[Run]) -> list[Reference | str]:

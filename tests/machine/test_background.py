@@ -1,4 +1,4 @@
-"""Work beside the caller's gives its result, or its error, when it is asked for."""
+"""A background task hands over its result, or its error, when asked."""
 
 import subprocess
 import sys
@@ -9,84 +9,84 @@ import traceback
 import jax
 import pytest
 
-from hcpinn.machine.background import Abandoned, Beside, check_wanted
+from hcpinn.machine.background import Abandoned, BackgroundTask, raise_if_abandoned
 
 
-def test_it_goes_on_in_a_thread_while_the_caller_does_something_else():
+def test_a_started_task_runs_in_a_thread_of_its_own():
     gate = threading.Event()
 
     def work():
         assert gate.wait(60)
         return threading.current_thread()
 
-    beside = Beside(work)
-    beside.start()
-    beside.start()
-    beside.check()
-    assert not beside.done
+    task = BackgroundTask(work)
+    task.start()
+    task.start()
+    task.raise_if_failed()
+    assert not task.done
     gate.set()
-    assert beside.result() is not threading.current_thread()
-    assert beside.done
-    assert beside.result() is beside.result()
+    assert task.result() is not threading.current_thread()
+    assert task.done
+    assert task.result() is task.result()
 
 
-def test_what_was_never_started_is_done_when_it_is_asked_for():
-    assert Beside(threading.current_thread).result() is threading.current_thread()
-    assert Beside.known(3).done
-    assert Beside.known(3).result() == 3
+def test_a_task_never_started_runs_in_the_callers_thread_when_its_result_is_needed():
+    assert BackgroundTask(threading.current_thread).result() is threading.current_thread()
+    assert BackgroundTask.completed(3).done
+    assert BackgroundTask.completed(3).result() == 3
 
 
-def test_its_error_is_raised_where_the_result_is_asked_for_and_says_where_it_comes_from():
+def test_an_error_is_raised_with_its_own_traceback():
     def careless():
         return {}["missing"]
 
-    beside = Beside(careless)
-    beside.start()
-    beside.wait()
-    for ask in (beside.check, beside.result):
+    task = BackgroundTask(careless)
+    task.start()
+    task.wait()
+    for ask in (task.raise_if_failed, task.result):
         with pytest.raises(KeyError, match="missing") as caught:
             ask()
         assert "careless" in [frame.name for frame in traceback.extract_tb(caught.tb)]
 
 
-def test_it_finds_the_default_device_of_the_caller():
+def test_a_task_runs_on_the_callers_default_device():
     device = jax.local_devices(backend="cpu")[0]
     with jax.default_device(device):
-        beside = Beside(lambda: jax.config.jax_default_device)
-    beside.start()
-    assert beside.result() is device
+        task = BackgroundTask(lambda: jax.config.jax_default_device)
+    task.start()
+    assert task.result() is device
 
 
-def test_work_that_nobody_wants_any_more_ends():
-    check_wanted()
+def test_an_abandoned_task_ends():
+    raise_if_abandoned()
 
     def forever():
         while True:
-            check_wanted()
+            raise_if_abandoned()
             time.sleep(0.001)
 
-    def leave(beside):
-        with beside:
-            beside.start()
+    def leave(task):
+        with task:
+            task.start()
             raise LookupError
 
-    beside = Beside(forever)
+    task = BackgroundTask(forever)
     with pytest.raises(LookupError):
-        leave(beside)
+        leave(task)
     with pytest.raises(Abandoned):
-        beside.result()
+        task.result()
 
 
-def test_a_process_that_fails_meanwhile_ends_with_its_own_error():
+def test_a_process_that_fails_while_a_task_runs_reports_its_own_error():
     program = (
         "import jax.numpy as jnp\n"
-        "from hcpinn.beside import Beside, check_wanted\n"
+        "from hcpinn.machine.background import BackgroundTask, raise_if_abandoned\n"
         "def work():\n"
         "    for size in range(1, 10_000):\n"
-        "        check_wanted()\n"
+        "        raise_if_abandoned()\n"
         "        jnp.cumsum(jnp.arange(size)).block_until_ready()\n"
-        "with Beside(work) as beside:\n"
-        "    beside.start()\n"
+        "with BackgroundTask(work) as task:\n"
+        "    task.start()\n"
         "    jnp.arange(4).sum().block_until_ready()\n"
         "    raise LookupError('as it should')\n"
     )

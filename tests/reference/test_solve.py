@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_written_is_reported_once(tmp_path, monkeypatch)
     blocked = tmp_path / "a-file"
     blocked.write_text("in the way")
     monkeypatch.setenv("HCPINN_CACHE", str(blocked / "cache"))
-    with pytest.warns(UserWarning, match="cannot be kept"):
+    with pytest.warns(UserWarning, match="cannot write to its cache folder"):
         solve_reference(declare(), times=5, points=17)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

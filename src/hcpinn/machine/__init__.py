@@ -1,1 +1,1 @@
-"""The machine below: files, caches, precision, background work, processes, provenance."""
+"""Files, caches, precision, background tasks, processes and provenance."""

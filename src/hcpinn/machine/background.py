@@ -1,4 +1,4 @@
-"""Work beside the caller's: in a thread, with its result, or its error, when that is asked for."""
+"""Work in a background thread, whose result or error the caller collects later."""
 
 from __future__ import annotations
 
@@ -11,83 +11,83 @@ import jax
 
 T = TypeVar("T")
 
-_here = threading.local()
+_thread = threading.local()
 
 
 class Abandoned(Exception):
-    """Nobody wants the result any more."""
+    """The task was abandoned: nobody needs its result any more."""
 
 
-class Beside(Generic[T]):
-    """A piece of work that begins when it is started, or at the latest when its result is asked for.
+class BackgroundTask(Generic[T]):
+    """A call that runs in a thread once started, or in the caller's thread when its result is first needed.
 
-    Its thread is no daemon: one that is inside XLA while the interpreter shuts down aborts the process.
-    Leaving the block of a `with` abandons the work instead, which then ends at its next `check_wanted`.
+    Leaving a `with` block abandons the task: it ends at its next call of `raise_if_abandoned`. The thread is
+    not a daemon, because a daemon thread inside XLA aborts the process when the interpreter shuts down.
     """
 
-    def __init__(self, work: Callable[[], T]):
-        """`work` finds the caller's default device, but has to ask for double precision itself."""
-        self._work = work
+    def __init__(self, call: Callable[[], T]):
+        """Wrap `call`. It runs on the caller's default device, but must enable double precision itself."""
+        self._call = call
         self._device: Any = jax.config.jax_default_device  # type: ignore[attr-defined]
-        self._found: concurrent.futures.Future[T] = concurrent.futures.Future()
-        self._begun = False
+        self._outcome: concurrent.futures.Future[T] = concurrent.futures.Future()
+        self._started = False
         self.abandoned = False
 
     @classmethod
-    def known(cls, result: T) -> Beside[T]:
-        """Work that is done already."""
-        work = cls(lambda: result)
-        work.result()
-        return work
+    def completed(cls, result: T) -> BackgroundTask[T]:
+        """A task that already has its result."""
+        task = cls(lambda: result)
+        task.result()
+        return task
 
     def start(self) -> None:
-        """Begin in a thread, unless it has begun."""
-        if not self._begun:
-            self._begun = True
-            threading.Thread(target=self._run, name="beside").start()
+        """Start the thread, unless the task has already started."""
+        if not self._started:
+            self._started = True
+            threading.Thread(target=self._run, name="hcpinn background task").start()
 
     @property
     def done(self) -> bool:
-        """Whether the result is there, or an error in place of it."""
-        return self._found.done()
+        """Whether the task has ended, with a result or an error."""
+        return self._outcome.done()
 
-    def check(self) -> None:
-        """Raise the error that the work ended with, if it has ended and there is one."""
+    def raise_if_failed(self) -> None:
+        """Raise the task's error if it has failed so far."""
         if self.done:
-            self._found.result()
+            self._outcome.result()
 
     def wait(self) -> None:
-        """Until it has come to an end, in one way or the other. Ctrl-C ends the waiting."""
-        if not self._begun:
-            self._begun = True
+        """Wait until the task has ended; Ctrl-C interrupts the wait."""
+        if not self._started:
+            self._started = True
             self._run()
-        while not self.done:  # without a limit Windows would not hear Ctrl-C
-            concurrent.futures.wait([self._found], timeout=1.0)
+        while not self.done:  # Windows does not notice Ctrl-C while waiting without a timeout
+            concurrent.futures.wait([self._outcome], timeout=1.0)
 
     def result(self) -> T:
-        """What the work gave; raises what it raised."""
+        """Wait for the result and return it, or raise the task's error."""
         self.wait()
-        return self._found.result()
+        return self._outcome.result()
 
-    def __enter__(self) -> Beside[T]:
+    def __enter__(self) -> BackgroundTask[T]:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.abandoned = True
 
     def _run(self) -> None:
-        _here.work, before = self, getattr(_here, "work", None)
+        _thread.task, outer = self, getattr(_thread, "task", None)
         try:
             with jax.default_device(self._device):
-                self._found.set_result(self._work())
+                self._outcome.set_result(self._call())
         except BaseException as error:
-            self._found.set_exception(error)
+            self._outcome.set_exception(error)
         finally:
-            _here.work = before
+            _thread.task = outer
 
 
-def check_wanted() -> None:
-    """Raise `Abandoned` within work whose result nobody wants any more; long work calls it now and then."""
-    work = getattr(_here, "work", None)
-    if work is not None and work.abandoned:
+def raise_if_abandoned() -> None:
+    """Raise `Abandoned` inside a task that was abandoned; long computations call this now and then."""
+    task = getattr(_thread, "task", None)
+    if task is not None and task.abandoned:
         raise Abandoned

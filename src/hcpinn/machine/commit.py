@@ -1,4 +1,4 @@
-"""Which source hcpinn runs from."""
+"""The git commit hcpinn runs from."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from functools import cache
 from pathlib import Path
 
 VARIABLE = "HCPINN_COMMIT"
-"""Says the commit where the source was copied without its history."""
+"""Environment variable that gives the commit where the source has no git history."""
 
 
 @cache
 def source_commit() -> str:
-    """The commit of hcpinn's own checkout, '+' after it if files differ; '' where it has none."""
+    """The commit of hcpinn's own checkout, with '+' appended if files differ; '' outside a checkout."""
     if os.environ.get(VARIABLE):
         return os.environ[VARIABLE]
     folder = Path(__file__).parents[1]
     try:
-        # An installed copy may lie in a folder of someone else's repository.
+        # An installed copy may lie inside another project's repository.
         _git(folder, "ls-files", "--error-unmatch", "__init__.py")
         changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", ".")
         return _git(folder, "rev-parse", "--short=12", "HEAD") + ("+" if changed else "")

@@ -1,4 +1,4 @@
-"""Ctrl-C as a wish that is granted at the next good place, not as an accident."""
+"""Ctrl-C as a request to stop soon, at a point where nothing is lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from typing import Any
 
 @contextlib.contextmanager
 def patient_interrupt() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C (or SIGTERM) into a flag that a loop looks at; a second one breaks off."""
+    """Turn the first Ctrl-C or SIGTERM into an event that a loop checks; a second one interrupts at once.
+
+    A signal that was ignored when the process started stays ignored, as shells expect of a background job.
+    Outside the main thread, where Python sets no handlers, the event is never set.
+    """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event
@@ -22,7 +26,8 @@ def patient_interrupt() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         event.set()
 
-    previous = {s: signal.signal(s, handle) for s in (signal.SIGINT, signal.SIGTERM)}
+    heeded = [s for s in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(s) is not signal.SIG_IGN]
+    previous = {s: signal.signal(s, handle) for s in heeded}
     try:
         yield event
     finally:

@@ -8,7 +8,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from .cache import cache_folder
+from .cache import writable_cache_folder
 
 BY_RULE, BY_TIMING = "by rule", "by timing"
 """How XLA chooses among kernels for a GPU that do the same and round differently."""
@@ -37,7 +37,7 @@ def keep_programs() -> None:
         os.environ["XLA_FLAGS"] = f"{flags} {_DETERMINISTIC}=true".strip()
     if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
         return
-    jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "programs" / machine()))
+    jax.config.update("jax_compilation_cache_dir", str(writable_cache_folder() / "programs" / machine()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     compilation_cache.reset_cache()  # it may have been found missing before

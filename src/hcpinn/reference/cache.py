@@ -14,18 +14,14 @@ import tempfile
 import warnings
 import zipfile
 import zlib
-from pathlib import Path
 
 import numpy as np
 
-from ..machine.cache import cache_folder
+from ..machine.cache import cache_folder, writable_cache_folder
 from .result import Reference
 
 _VERSION = 2
 """Raised whenever the solvers or the format change, so that older entries are not found."""
-
-_complained: set[Path] = set()
-"""Folders that could not be written to and were reported."""
 
 
 def entry_key(content: str, settings: dict[str, object]) -> str:
@@ -36,7 +32,7 @@ def entry_key(content: str, settings: dict[str, object]) -> str:
 
 def load(key: str, problem_name: str) -> Reference | None:
     """The entry, or None if there is none. One that cannot be read is reported and counts as none."""
-    path = _path(key)
+    path = cache_folder() / _name(key)
     try:
         with np.load(path, allow_pickle=False) as entry:
             facts = json.loads(str(entry["facts"]))
@@ -53,8 +49,8 @@ def load(key: str, problem_name: str) -> Reference | None:
 
 
 def store(key: str, reference: Reference) -> None:
-    """Keep a reference. A folder that cannot be written to is reported once and otherwise ignored."""
-    path = _path(key)
+    """Keep a reference; if it cannot be written, warn and go on."""
+    path = writable_cache_folder() / _name(key)
     facts, arrays = reference.to_plain()
     temporary = None
     try:
@@ -67,14 +63,12 @@ def store(key: str, reference: Reference) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-        if path.parent not in _complained:
-            _complained.add(path.parent)
-            warnings.warn(
-                f"References cannot be kept in {path.parent} ({error.strerror or error}), so each is "
-                "computed anew. Set HCPINN_CACHE to a folder that can be written to.",
-                stacklevel=3,
-            )
+        warnings.warn(
+            f"The reference cannot be kept in {path.parent} ({error.strerror or error}), so later runs will "
+            "compute it again. Set HCPINN_CACHE to a folder with free space.",
+            stacklevel=3,
+        )
 
 
-def _path(key: str) -> Path:
-    return cache_folder() / f"reference-{key}.npz"
+def _name(key: str) -> str:
+    return f"reference-{key}.npz"

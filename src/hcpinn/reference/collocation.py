@@ -21,7 +21,7 @@ from jaxtyping import Array, Float
 
 from ..equation.probes import Slot, evaluate, slots
 from ..equation.projection import initial_on_grid
-from ..machine.background import check_wanted
+from ..machine.background import raise_if_abandoned
 from ..problem import Problem
 from .patches import Patches
 
@@ -149,7 +149,7 @@ class Collocation:
         calls = itertools.count()
 
         def rate(t: float, state: np.ndarray) -> np.ndarray:
-            check_wanted()
+            raise_if_abandoned()
             if next(calls) > _MOST_CALLS:
                 raise _Stuck
             return self.rates(t, self.with_ends(t, state))[:, 1:-1].ravel()

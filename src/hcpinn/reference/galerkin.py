@@ -20,7 +20,7 @@ from scipy.fft import next_fast_len
 from ..equation.probes import Slot
 from ..equation.projection import initial_on_grid, mode_numbers
 from ..equation.split import Split
-from ..machine.background import check_wanted
+from ..machine.background import raise_if_abandoned
 from ..problem import Index, Problem
 from .etdrk4 import Coefficients, Linear, advance, coefficients
 
@@ -212,7 +212,7 @@ class Galerkin:
         return values, np.inf if grown and tail > _UNSTABLE_TAIL else tail
 
     def _steps(self, state: Array, time: float, duration: float, steps: int, table: Coefficients) -> Array:
-        check_wanted()
+        raise_if_abandoned()
         step = jnp.asarray(duration / steps)
         return self.advance(state, jnp.asarray(time), step, jnp.asarray(steps), table)
 

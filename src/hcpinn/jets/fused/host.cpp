@@ -458,7 +458,7 @@ static void without_state(Metadata&, long) {}
 
 // Before a kernel is called for the first time XLA asks for which version of its interface it was made.
 static XLA_FFI_Error* answer(XLA_FFI_CallFrame* frame, void (*compute)(const Call&)) {
-  auto* asked = frame->extension_start;  // its type has another name from JAX 0.12 on
+  auto* asked = frame->extension_start;  // its type was renamed between JAX 0.10 and 0.12
   if (asked && asked->type == XLA_FFI_Extension_Metadata) {
     XLA_FFI_Metadata& told = *reinterpret_cast<XLA_FFI_Metadata_Extension*>(asked)->metadata;
     told.api_version = {XLA_FFI_Api_Version_STRUCT_SIZE, nullptr, XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR};

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import jax
 
-from ...machine.background import Beside
-from ...machine.cache import cache_folder
+from ...machine.background import BackgroundTask
+from ...machine.cache import cache_folder, writable_cache_folder
 from ...machine.programs import machine
 from . import arithmetic
 from .plan import CompilerError, Plan
@@ -36,8 +36,8 @@ _MOST_STREAMS = 10
 _SECONDS = 120.0
 """How long a compiler may take."""
 
-_begun: dict[str, Beside[Path]] = {}
-"""Libraries that are being compiled, by name."""
+_compiling: dict[str, BackgroundTask[Path]] = {}
+"""Libraries being compiled, by name."""
 
 
 def threads() -> int:
@@ -71,12 +71,12 @@ def suits(plan: Plan) -> bool:
 
 
 def begin(plan: Plan) -> None:
-    """Compile beside whatever comes before the kernels are needed; what goes wrong shows then."""
+    """Start compiling in the background; errors surface when the kernels are first needed."""
     text, compiler = source(plan), _compiler()
     name = _name(text, compiler)
-    if name not in _begun:
-        _begun[name] = Beside(lambda: _library(name, text, compiler))
-        _begun[name].start()
+    if name not in _compiling:
+        _compiling[name] = BackgroundTask(lambda: _library(name, text, compiler))
+        _compiling[name].start()
 
 
 def prepare(plan: Plan) -> None:
@@ -114,8 +114,8 @@ def _registered(text: str) -> str:
     """The name of a compiled source, whose kernels XLA knows."""
     compiler = _compiler()
     name = _name(text, compiler)
-    if name in _begun:
-        _begun.pop(name).wait()
+    if name in _compiling:
+        _compiling.pop(name).wait()
     library = ctypes.CDLL(str(_library(name, text, compiler)))
     for kernel in ("hcpinn_forward", "hcpinn_backward"):
         jax.ffi.register_ffi_target(
@@ -131,10 +131,12 @@ def _name(text: str, compiler: str) -> str:
 
 def _library(name: str, text: str, compiler: str) -> Path:
     """The compiled library: kept in the cache folder, made if it is not there."""
-    folder = cache_folder() / "kernels"
-    library = folder / f"{name}.so"
+    place = Path("kernels", f"{name}.so")
+    library = cache_folder() / place
     if library.exists():
         return library
+    library = writable_cache_folder() / place
+    folder = library.parent
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         path, made = Path(scratch) / "kernels.cpp", Path(scratch) / "kernels.so"
