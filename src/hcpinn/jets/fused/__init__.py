@@ -25,7 +25,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ...problem import Index
-from ..taylor import Activation, Jet
+from ..taylor import Activation, Jet, sine, tanh
 from . import cuda, host, launch
 from .launch import platform
 from .plan import CompilerError, Plan
@@ -33,13 +33,10 @@ from .plan import CompilerError, Plan
 SWITCH = "HCPINN_FUSED"
 """The environment variable that turns the kernels off."""
 
-WIDEST = cuda.WIDE
-"""Neurons in a layer that the kernels are made for."""
-
 _BACKENDS = ("cpu", "gpu")
 
 Layer = dict[str, Array]
-"""Weight and bias."""
+"""`weight` (inputs × outputs) and `bias`."""
 
 
 def propagate(
@@ -83,11 +80,18 @@ def suits(
     arrays = (*features.values(), layers[0]["weight"])
     if _off() or backend not in _BACKENDS or len({a.dtype for a in arrays}) > 1 or len(layers) < 3:
         return False
+    if not fusible(activation, layers[0]["weight"].shape[1]):
+        return False
     plan = _plan(activation, layers, features, indices, encoders)
     return (host.suits(plan) if backend == "cpu" else cuda.suits(plan)) and _prepared(plan, backend)
 
 
-def begin(
+def fusible(activation: Activation, width: int) -> bool:
+    """Whether there are kernels for hidden layers of this kind."""
+    return any(activation is known() for known in (tanh, sine)) and width <= cuda.WIDE
+
+
+def start_compiling(
     activation: Activation,
     sizes: Sequence[int],
     indices: Sequence[Index],
@@ -96,22 +100,28 @@ def begin(
     precision: str,
     mixed: bool,
 ) -> None:
-    """Start compiling the kernels for layers of these sizes in the background.
+    """Start compiling, in the background, the kernels that the CPU's compiler takes seconds for.
 
-    That is for the CPU's, which take the system's compiler a few seconds.
+    Args:
+        activation: of the hidden layers.
+        sizes: the number of features, the widths of the hidden layers, and the number of outputs.
+        indices: the derivatives that are carried along.
+        points: how many there will be at once.
+        precision: 'float32' or 'float64'.
+        mixed: whether there will be encoders.
     """
-    if platform() == "cpu" and not _off() and len(sizes) > 3:
+    if platform() == "cpu" and not _off() and len(sizes) > 3 and fusible(activation, sizes[1]):
         plan = _shaped(activation, sizes, indices, points, precision, mixed)
         if host.suits(plan):
             host.begin(plan)
 
 
-def chunk(plain: int, numbers: int, itemsize: int) -> int:
+def points_at_once(plain: int, activation: Activation, width: int, *, numbers: int, itemsize: int) -> int:
     """How many points to take forward and back at once, given how many it would be without these kernels.
 
     `numbers` is how many are kept of each point: derivatives times neurons, over all layers.
     """
-    if platform() != "cpu" or _off() or not host.possible():
+    if platform() != "cpu" or _off() or not host.possible() or not fusible(activation, width):
         return plain
     return max(plain, host.chunk(numbers, itemsize))
 
