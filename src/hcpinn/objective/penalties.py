@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array
 
 from ..errors import MethodError
-from ..problem import Index, Problem, Side
+from ..problem import BoundarySide, Index, Problem
 from ..trial import Trial
 from . import sampling
 from .term import Block, Term, make_block
@@ -102,7 +102,7 @@ class BoundaryPenalty(Penalty):
         name = "boundary" if alone else f"boundary {problem.space[axis]}"
         faces, sides = problem.domain.ends(axis), problem.boundaries[axis].sides
 
-        def terms(face: str, side: Side, points: Any) -> list[tuple[Index, Any]]:
+        def terms(face: str, side: BoundarySide, points: Any) -> list[tuple[Index, Any]]:
             return side.terms(problem.domain.normal(face, points))
 
         def block(trial: Trial, seed: int) -> Block:

@@ -21,7 +21,7 @@ Data = float | Callable[..., Any] | tuple[float | Callable[..., Any], ...]
 
 
 @dataclass(frozen=True)
-class Side:
+class BoundarySide:
     """What one end of an axis must satisfy: value · u + slope · ∂u/∂n = data, with n pointing outwards."""
 
     kind: str
@@ -60,7 +60,7 @@ class Boundary(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def sides(self) -> tuple[Side, ...]:
+    def sides(self) -> tuple[BoundarySide, ...]:
         """What holds at the lower end and what at the upper; nothing if it is periodic."""
 
     @property
@@ -83,7 +83,7 @@ class Periodic(Boundary):
     periodic: ClassVar[bool] = True
 
     @property
-    def sides(self) -> tuple[Side, ...]:
+    def sides(self) -> tuple[BoundarySide, ...]:
         return ()
 
 
@@ -105,11 +105,11 @@ class Prescribed(Boundary):
         """Factors of the value and of the outward slope."""
 
     @property
-    def sides(self) -> tuple[Side, ...]:
+    def sides(self) -> tuple[BoundarySide, ...]:
         value, slope = self.coefficients
         upper = self.lower if self.upper is None else self.upper
         ends = (("lower", self.lower), ("upper", upper))
-        return tuple(Side(type(self).__name__, end, value, slope, data) for end, data in ends)
+        return tuple(BoundarySide(type(self).__name__, end, value, slope, data) for end, data in ends)
 
 
 @dataclass(frozen=True)

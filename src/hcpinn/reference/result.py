@@ -71,7 +71,7 @@ class Reference:
         )
 
 
-class Outcome(NamedTuple):
+class SolverResult(NamedTuple):
     """What one solver found: values per field, estimated relative error, the method in words, notes."""
 
     values: list[np.ndarray]

@@ -15,7 +15,7 @@ from ..machine.precision import double
 from ..problem import Problem
 from .cache import entry_key, load, store
 from .fourier import solve_fourier
-from .result import Outcome, Reference
+from .result import Reference, SolverResult
 
 _POINTS = {1: 512, 2: 129, 3: 49}
 """Output points per axis if none are asked for, by number of space dimensions."""
@@ -86,7 +86,7 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
     return [np.linspace(a, b, n) for a, b, n in ends]
 
 
-def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], Outcome]:
+def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], SolverResult]:
     if problem.periodic:
         return solve_fourier
     if len(problem.space) == 1:

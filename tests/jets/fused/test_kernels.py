@@ -12,7 +12,7 @@ import pytest
 from hcpinn import MLP, ModifiedMLP, jets
 from hcpinn.jets import fused
 from hcpinn.jets.fused import arithmetic, cuda, host, launch
-from hcpinn.jets.fused.plan import Plan
+from hcpinn.jets.fused.plan import KernelPlan
 from hcpinn.machine.precision import double
 from jets.fused.emulation import call, emulated
 
@@ -21,7 +21,7 @@ VALUE = ((0, 0),)
 EXACT = {"float32": 3e-6, "float64": 1e-13}
 """Relative, through a few layers."""
 
-STUDY = Plan(jets.tanh(), jets.closure(SECOND), 16_384, 22, 32, 7, 1, "float32", cuda.TILE, 0)
+STUDY = KernelPlan(jets.tanh(), jets.closure(SECOND), 16_384, 22, 32, 7, 1, "float32", cuda.TILE, 0)
 compiler = pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="there is no C++ compiler here"
 )

@@ -28,7 +28,7 @@ from ...problem import Index
 from ..taylor import Activation, Jet, sine, tanh
 from . import cuda, host, launch
 from .launch import platform
-from .plan import CompilerError, Plan
+from .plan import CompilerError, KernelPlan
 
 SWITCH = "HCPINN_FUSED"
 """The environment variable that turns the kernels off."""
@@ -131,7 +131,7 @@ def _off() -> bool:
 
 
 @cache
-def _prepared(plan: Plan, backend: str) -> bool:
+def _prepared(plan: KernelPlan, backend: str) -> bool:
     """Whether the kernels could be compiled; if not, one sentence says why, once per process."""
     try:
         if backend == "cpu":
@@ -156,7 +156,7 @@ def _plan(
     features: Jet,
     indices: Sequence[Index],
     encoders: Sequence[Layer],
-) -> Plan:
+) -> KernelPlan:
     value = features[indices[0]]
     sizes = (value.shape[1], *(layer["weight"].shape[1] for layer in layers))
     return _shaped(activation, sizes, indices, value.shape[0], value.dtype.name, bool(encoders))
@@ -169,11 +169,11 @@ def _shaped(
     points: int,
     precision: str,
     mixed: bool,
-) -> Plan:
+) -> KernelPlan:
     """The plan for layers of these sizes, from the features to the outputs."""
     inputs, *_, width, outputs = sizes
     on_the_cpu = platform() == "cpu"
-    return Plan(
+    return KernelPlan(
         activation,
         tuple(indices),
         points,
@@ -189,17 +189,17 @@ def _shaped(
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _run(plan: Plan, weights: tuple[Array, ...], features: tuple[Array, ...]) -> Array:
+def _run(plan: KernelPlan, weights: tuple[Array, ...], features: tuple[Array, ...]) -> Array:
     """Outputs, indices × outputs × points, without the last bias."""
     return _ahead(plan, weights, features)[0]
 
 
-def _ahead(plan: Plan, weights: tuple[Array, ...], features: tuple[Array, ...]) -> tuple[Array, Any]:
+def _ahead(plan: KernelPlan, weights: tuple[Array, ...], features: tuple[Array, ...]) -> tuple[Array, Any]:
     out, kept = launch.forward(plan)(features, weights)
     return out, (weights, features, kept)
 
 
-def _back(plan: Plan, known: Any, cotangent: Array) -> tuple[Any, Any]:
+def _back(plan: KernelPlan, known: Any, cotangent: Array) -> tuple[Any, Any]:
     (_, hidden, _, last), features, kept = known
     parts, *_ = launch.backward(plan)(features, (hidden, last, kept, cotangent))
     total = jnp.sum(parts, axis=0)
