@@ -33,6 +33,7 @@ class InitialPenalty(Penalty):
 
     points: int = 128
     weight: float = 1.0
+    """Its factor in the loss."""
 
     def __post_init__(self) -> None:
         _check(self)
@@ -54,6 +55,7 @@ class PeriodicPenalty(Penalty):
 
     points: int = 128
     weight: float = 1.0
+    """Its factor in the loss."""
     order: int = 0
     """The highest derivative along the axis that is matched; 0 for values alone."""
 
@@ -90,6 +92,7 @@ class BoundaryPenalty(Penalty):
     points: int = 128
     """Half of them at either end."""
     weight: float = 1.0
+    """Its factor in the loss."""
 
     def __post_init__(self) -> None:
         _check(self)
@@ -139,7 +142,9 @@ class DataPenalty(Penalty):
     """The mean of |u − measured|² over observations: rows (t, x, …, one value per real component)."""
 
     rows: tuple[tuple[float, ...], ...]
+    """One row of numbers per observation."""
     weight: float = 1.0
+    """Its factor in the loss."""
 
     def __post_init__(self) -> None:
         try:

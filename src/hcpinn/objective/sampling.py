@@ -45,7 +45,7 @@ def at_start(problem: Problem, count: int, *, seed: int, purpose: str) -> Float[
 def on_parts(
     problem: Problem, parts: Sequence[str], count: int, *, seed: int, purpose: str
 ) -> list[Float[np.ndarray, "points axes"]]:
-    """`count` points (t, x, …) on each of some parts of the boundary, the same on parts that are alike."""
+    """`count` points (t, x, …) on each of some parts of the boundary; opposite faces get the same ones."""
     unit = _unit(count, problem.domain.dimension, generator(seed, purpose), "latin-hypercube")
     times = problem.start + unit[:, 0] * (problem.horizon - problem.start)
     return [np.column_stack([times, problem.domain.on(part, unit[:, 1:])]) for part in parts]

@@ -85,8 +85,11 @@ class MLP(LayeredNetwork):
     """A fully connected network, `depth` hidden layers of `width`; Glorot-normal initial weights."""
 
     width: int = 32
+    """Neurons per hidden layer."""
     depth: int = 7
+    """Hidden layers."""
     activation: str = "tanh"
+    """'tanh', 'sin', 'gelu' or 'swish'."""
 
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
         return _layers(key, (inputs, *[self.width] * self.depth, outputs))
@@ -109,8 +112,11 @@ class ModifiedMLP(LayeredNetwork):
     """An MLP whose layers z mix two encodings of the input, (1 − z) U + z V (Wang, Teng and Perdikaris)."""
 
     width: int = 128
+    """Neurons per hidden layer."""
     depth: int = 4
+    """Hidden layers."""
     activation: str = "tanh"
+    """'tanh', 'sin', 'gelu' or 'swish'."""
 
     mixed: ClassVar[bool] = True
 

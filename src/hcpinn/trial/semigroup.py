@@ -26,8 +26,8 @@ from .. import jets
 from ..errors import MethodError
 from ..jets.taylor import Jet
 from ..problem import Index, Problem
+from .function import Function, columns
 from .lift import Lift, join_edges
-from .part import Function, columns
 
 PARTS = ("auto", "all", "damping")
 

@@ -16,11 +16,12 @@ from .. import jets
 from ..errors import MethodError
 from ..jets import Jet
 from ..problem import Index, Problem
+from .checks import OpenCondition, open_conditions
 from .embedding import Embedding
+from .function import Function
 from .gate import Gate, NoGate
 from .lift import Lift, NoLift
 from .network import JetNetwork, Network, Parameters
-from .part import Condition, Function
 
 
 class Fixed(eqx.Module):
@@ -46,8 +47,6 @@ class Trial:
         network: Network,
         parameters: Mapping[str, Any] | None = None,
     ):
-        from .checks import open_conditions
-
         if isinstance(lift, NoLift) != isinstance(gate, NoGate):
             raise MethodError(
                 "NoLift() and NoGate() go together: with only one of them the initial data would neither "
@@ -60,7 +59,7 @@ class Trial:
         self.embed: Function = embedding.bind(problem)
         self.indices: tuple[Index, ...] = (*problem.derivatives, _first(0, len(problem.axes)))
         """The derivatives of u that the residual needs."""
-        self.left_open: tuple[Condition, ...] = open_conditions(self, free=isinstance(lift, NoLift))
+        self.left_open: tuple[OpenCondition, ...] = open_conditions(self, free=isinstance(lift, NoLift))
         """The conditions that do not hold by construction."""
 
     @property

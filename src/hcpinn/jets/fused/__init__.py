@@ -1,13 +1,13 @@
-"""The jet of a multilayer perceptron, plain or modified, in one kernel forward and one backward.
+"""The jet of a multilayer perceptron, plain or modified, by one kernel forward and one backward.
 
-Layer by layer, XLA writes every layer's jet to memory and reads it again, several times each way. Here
-a few points with all their derivatives go through all layers at once: on a GPU in the registers of a
+Layer by layer, XLA writes every layer's jet to memory and reads it back, several times in each direction.
+Here a few points with all their derivatives go through all layers at once: on a GPU in the registers of a
 warp (`narrow.cu`) or in the shared memory of a block of threads (`wide.cu`), on a CPU in a core's cache
-(`host.cpp`). What the activations were computed from is kept for the way back. The backward kernel works
-through that once and leaves the gradient of each part of the points; they are added up in a fixed order, so
-that the same input always gives the same bits.
+(`host.cpp`). The inputs of the activations are kept for the backward kernel, which reads them once and gives
+the gradient of each part of the points; these are added in a fixed order, so that the same input always
+gives the same bits.
 
-The kernels are compiled for the shape at hand: on a GPU by NVIDIA's run-time compiler, which comes with
+The kernels are compiled for each shape of network: on a GPU by NVIDIA's run-time compiler, which comes with
 JAX, on a CPU by the system's C++ compiler if there is one. XLA launches them like any other operation.
 Where `suits` says no, `network_jet` goes layer by layer instead.
 """
