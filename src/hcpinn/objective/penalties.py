@@ -20,7 +20,7 @@ from .term import Block, Term, make_block
 
 
 class Penalty(abc.ABC):
-    """A condition that the loss, rather than the trial function, takes care of."""
+    """A condition that the loss enforces, because the trial function does not."""
 
     @abc.abstractmethod
     def terms(self, problem: Problem) -> list[Term]:

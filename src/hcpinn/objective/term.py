@@ -1,4 +1,4 @@
-"""A term of the loss: something that should vanish at points, and what is known there beforehand."""
+"""A term of the loss: what should vanish at points, and what is computed there once."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Parameters = Any
 
 
 class Network(abc.ABC):
-    """Anything with initial parameters and a value; hcpinn differentiates it by nested forward mode."""
+    """Anything with initial parameters and values; hcpinn differentiates it by nested forward mode."""
 
     @abc.abstractmethod
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:

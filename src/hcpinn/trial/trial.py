@@ -1,4 +1,4 @@
-"""The trial function u = ψ + φ · network: what is trained, and its derivatives."""
+"""The trial function u = ψ + φ · network, and its derivatives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .network import JetNetwork, Network, Parameters
 
 
 class Fixed(eqx.Module):
-    """What of a trial's jet does not depend on its parameters, at given points."""
+    """The parts of a trial's jet at given points that do not depend on its parameters."""
 
     coordinates: Float[Array, "*chunks points axes"]
     lift: Jet
