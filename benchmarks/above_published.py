@@ -25,7 +25,7 @@ def published_rows(tables: Iterable[Table]) -> list[Row]:
 
 def above(tables: Sequence[Table]) -> str:
     """The rows that end above the published error, each with the experiment on it that ends lowest."""
-    lines = ["| row | published | ours | experiment | error there |", "| --- | ---: | ---: | --- | ---: |"]
+    lines = ["| row | published | here | experiment | error there |", "| --- | ---: | ---: | --- | ---: |"]
     rows = [(row, found) for row, found in exact_rows(tables) if found > 1]
     for row, found in sorted(rows, key=lambda item: -item[1]):
         _, measure = _worst(row, row)

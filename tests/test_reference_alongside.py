@@ -13,7 +13,7 @@ import hcpinn as hc
 from descent import small
 from descent.small import DECAY, assert_same_bits
 from hcpinn.descent import Progress, Stop
-from hcpinn.errors import ReferenceError
+from hcpinn.errors import NoReferenceError
 from hcpinn.machine.background import raise_if_abandoned
 from hcpinn.solving import CHECKPOINT
 
@@ -98,7 +98,7 @@ def test_what_goes_wrong_beside_the_training_ends_it(solver):
 
 def test_a_reference_that_cannot_be_had_is_a_reason_and_no_error(solver):
     def helpless(problem):
-        raise ReferenceError("The solver gave up.")
+        raise NoReferenceError("The solver gave up.")
 
     solver(helpless)
     solution = solve(LESSONS)

@@ -16,12 +16,16 @@ class MethodError(HcpinnError):
     """A training method that does not fit the problem, or does not make sense."""
 
 
-class ReferenceError(HcpinnError):
-    """A classical reference solution that could not be computed."""
+class NoReferenceError(HcpinnError):
+    """There is no classical reference solution, or it could not be computed."""
 
 
 class FileError(HcpinnError):
-    """A file that cannot be read or written."""
+    """A file that cannot be read or written, for a reason that may pass."""
+
+
+class UnusableFileError(FileError):
+    """A file that was read and is of no use: it is damaged, or belongs to something else."""
 
 
 class UnknownNameError(HcpinnError):

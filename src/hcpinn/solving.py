@@ -17,7 +17,7 @@ from .catalog import DEFAULT, find_method
 from .checking import judge, relative_errors, wiggles
 from .descent import Checkpoint, Method, Progress, Run, Trained, to_dict, train
 from .equation import fingerprint
-from .errors import FileError, HcpinnError, MethodError, ReferenceError
+from .errors import FileError, HcpinnError, MethodError, NoReferenceError
 from .machine.background import BackgroundTask
 from .machine.precision import double
 from .machine.processes import is_first
@@ -161,7 +161,7 @@ def _solve_references(runs: Sequence[Run]) -> list[Reference | str]:
             if key not in known:
                 try:
                     known[key] = solve_reference(run.problem)
-                except ReferenceError as error:
+                except NoReferenceError as error:
                     known[key] = str(error)
     return [known[key] for key in keys]
 

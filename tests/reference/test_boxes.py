@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hcpinn.equation import fingerprint
-from hcpinn.errors import ReferenceError
+from hcpinn.errors import NoReferenceError
 from hcpinn.problem import Box, Dirichlet, Neumann, Periodic, Problem
 from hcpinn.reference import solve_reference
 
@@ -88,9 +88,9 @@ def on_square(boundary):
 
 
 def test_boxes_with_walls_have_no_reference_yet():
-    with pytest.raises(ReferenceError, match="Periodic along x, Dirichlet along y"):
+    with pytest.raises(NoReferenceError, match="Periodic along x, Dirichlet along y"):
         solve_reference(on_square({"x": Periodic(), "y": Dirichlet(0.0)}), cache=False)
-    with pytest.raises(ReferenceError, match="Neumann along x, Neumann along y"):
+    with pytest.raises(NoReferenceError, match="Neumann along x, Neumann along y"):
         solve_reference(on_square(Neumann(0.0)), cache=False)
 
 

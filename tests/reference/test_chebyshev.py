@@ -7,7 +7,7 @@ import scipy.integrate
 import scipy.optimize
 
 from hcpinn.equation.nodes import chebyshev_points, differentiation_matrix, interpolation_matrix
-from hcpinn.errors import ReferenceError
+from hcpinn.errors import NoReferenceError
 from hcpinn.problem import Dirichlet, Interval, Neumann, Problem, Robin
 from hcpinn.reference import solve_reference
 from hcpinn.reference.patches import Patches
@@ -287,9 +287,9 @@ def test_equations_that_dirichlet_data_do_not_close():
         "boundary": Dirichlet(0.0),
         "initial": lambda x: 1 - x**2,
     }
-    with pytest.raises(ReferenceError, match=r"derivatives of order 4.*does not close"):
+    with pytest.raises(NoReferenceError, match=r"derivatives of order 4.*does not close"):
         solve_reference(Problem(rhs=lambda u: -u.xxxx, **settings), cache=False)
-    with pytest.raises(ReferenceError, match="one condition too many"):
+    with pytest.raises(NoReferenceError, match="one condition too many"):
         solve_reference(Problem(rhs=lambda u: -u.x, **settings), cache=False)
 
 
@@ -301,5 +301,5 @@ def test_a_solution_that_blows_up_is_refused():
         boundary=Dirichlet(0.0),
         initial=jnp.sin,
     )
-    with pytest.raises(ReferenceError, match="blow up"):
+    with pytest.raises(NoReferenceError, match="blow up"):
         solve_reference(problem, cache=False)

@@ -6,7 +6,7 @@ import pytest
 
 from hcpinn.equation.projection import project
 from hcpinn.equation.split import split
-from hcpinn.errors import ReferenceError
+from hcpinn.errors import NoReferenceError
 from hcpinn.problem import Interval, Problem
 from hcpinn.reference import solve_reference
 from hcpinn.reference.galerkin import Galerkin
@@ -224,7 +224,7 @@ def test_a_backward_heat_equation_is_refused():
     problem = Problem(
         domain=PERIOD, horizon=1.0, rhs=lambda u: -u.xx + u**2, initial=jnp.sin, name="backward"
     )
-    with pytest.raises(ReferenceError, match="Fourier reference of backward"):
+    with pytest.raises(NoReferenceError, match="Fourier reference of backward"):
         solve_reference(problem, times=11, cache=False)
 
 
@@ -232,5 +232,5 @@ def test_a_solution_that_blows_up_is_refused():
     problem = Problem(
         domain=PERIOD, horizon=2.0, rhs=lambda u: 0.1 * u.xx + u**2, initial=lambda x: 1 + 0.1 * jnp.sin(x)
     )
-    with pytest.raises(ReferenceError, match="blow up"):
+    with pytest.raises(NoReferenceError, match="blow up"):
         solve_reference(problem, times=11, cache=False)

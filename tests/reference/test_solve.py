@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hcpinn.errors import ReferenceError
+from hcpinn.errors import NoReferenceError
 from hcpinn.problem import Interval, Problem
 from hcpinn.reference import cache, solve_reference
 
@@ -131,7 +131,7 @@ def test_without_a_folder_given_the_users_own_is_taken(monkeypatch):
     ],
 )
 def test_settings_that_make_no_sense(settings, message):
-    with pytest.raises(ReferenceError, match=message):
+    with pytest.raises(NoReferenceError, match=message):
         solve_reference(declare(), **settings)
 
 

@@ -148,7 +148,7 @@ def test_a_study_that_was_trained_anew_is_compared_without_training(folder, tmp_
     assert "not yet run" not in said
     scaled(again, keys(SOFT)[0], 10.0)
     change(again, keys(SOFT)[0], commit="later")
-    Store(again).forget(keys(SOFT)[1])
+    (again / "runs" / f"{keys(SOFT)[1]}.json").unlink()
     code, said, _ = hcpinn("recheck", folder, "--against", again, "--out", tmp_path / "out")
     assert code == 1
     assert "6 runs: 4 same bits, 1 differs, 1 not yet run. All figures are in" in said
@@ -239,7 +239,7 @@ def test_a_record_that_names_no_group_is_trained_alone(folder, tmp_path):
 
 
 def test_a_record_whose_companion_is_gone_is_trained_alone(folder):
-    Store(folder).forget(keys(SOFT)[1])
+    (folder / "runs" / f"{keys(SOFT)[1]}.json").unlink()
     chosen = plan(folder, keys=keys(SOFT)[:1])
     assert [group.keys for group in chosen.groups] == [keys(SOFT)[:1]]
 

@@ -104,7 +104,7 @@ def test_nothing_is_trained_twice_and_new_seeds_are_added(whole, tmp_path):
     (new,) = set(after) - set(before)
     assert store.get(new.stem).seed == 7
     assert store.solution(new.stem) is None
-    store.forget(new.stem)
+    new.unlink()
 
 
 def test_time_that_is_up_leaves_checkpoints_from_which_the_next_call_goes_on(whole, tmp_path):

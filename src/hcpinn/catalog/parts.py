@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from ..objective import BoundaryPenalty, Penalty
-from ..problem import Dirichlet, Periodic, Problem
+from ..problem import Problem
 from ..trial import Fourier, Plain
 
 
 def embedding(problem: Problem, modes: int) -> Fourier | Plain:
     """Fourier features where an axis is periodic."""
-    return Fourier(modes) if any(isinstance(b, Periodic) for b in problem.boundaries) else Plain()
+    return Fourier(modes) if any(b.periodic for b in problem.boundaries) else Plain()
 
 
 def edges(problem: Problem, *, exact: bool) -> tuple[Penalty, ...]:
     """A penalty on boundary data that a trial function, exact or not, leaves open."""
-    left = [b for b in problem.boundaries if not isinstance(b, (Periodic, Dirichlet) if exact else Periodic)]
+    left = any(b.sides and not (exact and b.prescribes_values) for b in problem.boundaries)
     return (BoundaryPenalty(),) if left else ()

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..equation.probes import slopes
-from ..problem import Index, Periodic
+from ..problem import Index
 from ..trial import Trial, jet_of
 
 _TIMES = 33
@@ -27,7 +27,7 @@ def kink_floor(trial: Trial) -> float | None:
     An estimate within a factor of two or so, for one space dimension.
     """
     problem = trial.problem
-    if len(problem.space) != 1 or not isinstance(problem.boundaries[0], Periodic):
+    if problem.domain.dimension != 1 or not problem.periodic:
         return None
     second: Index = (0, 2)
     if second not in problem.derivatives:

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..machine.precision import double
-from ..problem import Boundary, Periodic, Problem, Robin
+from ..problem import Problem
 from .probes import evaluate, probe_points, slopes, slots
 
 _VERSION = 1
@@ -40,10 +40,9 @@ def _digest(problem: Problem) -> str:
     statement: dict[str, Any] = {
         "version": _VERSION,
         "axes": problem.axes,
-        "lower": [float(a).hex() for a in problem.domain.lower],
-        "upper": [float(b).hex() for b in problem.domain.upper],
+        **problem.domain.signature,
         "horizon": float(problem.horizon).hex(),
-        "boundary": [_kind(condition) for condition in problem.boundaries],
+        "boundary": [condition.signature for condition in problem.boundaries],
         "fields": problem.fields,
         "complex": [bool(c) for c in problem.complex_fields],
         "derivatives": problem.derivatives,
@@ -70,25 +69,15 @@ def _probes(problem: Problem) -> list[np.ndarray]:
 
         probes = [np.asarray(v) for v in run()]
         number = np.arange(1, 129)
-        space = [
-            jnp.asarray(a + length * np.modf(number * np.sqrt(prime))[0])
-            for a, length, prime in zip(
-                problem.domain.lower, problem.domain.lengths, (2.0, 3.0, 5.0), strict=False
-            )
-        ]
+        roots = np.sqrt([2.0, 3.0, 5.0][: problem.domain.dimension])
+        space = list(jnp.asarray(problem.domain.inside(np.modf(np.outer(number, roots))[0])).T)
         probes += [np.asarray(v) for v in problem.initial_values(space)]
         times = jnp.asarray(problem.start + problem.duration * np.modf(number * np.sqrt(7.0))[0])
-        for axis, condition in enumerate(problem.boundaries):
-            if not isinstance(condition, Periodic):
-                across = [*space[:axis], *space[axis + 1 :]]
-                for side in problem.boundary_values(times, across, axis=axis):
-                    probes += [np.asarray(v) for v in side]
+        for axis in range(len(space)):
+            across = [*space[:axis], *space[axis + 1 :]]
+            for values in problem.boundary_values(times, across, axis=axis):
+                probes += [np.asarray(v) for v in values]
     return probes
-
-
-def _kind(condition: Boundary) -> str | list[Any]:
-    name = type(condition).__name__
-    return [name, *condition.coefficients] if isinstance(condition, Robin) else name
 
 
 def _rounded(values: np.ndarray) -> bytes:

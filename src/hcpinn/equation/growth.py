@@ -37,15 +37,14 @@ def growth_rate(problem: Problem) -> float:
     focusing have a large one, diffusion and transport none.
     """
     rng = np.random.default_rng(0)
-    low, high = np.asarray(problem.domain.lower), np.asarray(problem.domain.upper)
     # Away from the ends, where continued data may have a kink.
-    inside = low + (high - low) * (0.01 + 0.98 * rng.random((_PLACES, len(low))))
+    inside = problem.domain.inside(0.01 + 0.98 * rng.random((_PLACES, problem.domain.dimension)))
     with double():
         points = np.column_stack([np.full(_PLACES, problem.start), inside])
         direct, mirrored = jax.jit(partial(_slopes, problem))(points)
     count = len(problem.fields)
     highest = 0.0
-    shortest = float(np.min(high - low))
+    shortest = min(problem.domain.lengths)
     for number in np.concatenate([[0.0], np.geomspace(1.0, 4096.0, _WAVES)]):
         wave = 2 * np.pi * number / shortest
         matrix = np.zeros((_PLACES, count, count), complex)

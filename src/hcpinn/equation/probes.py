@@ -71,8 +71,9 @@ def probe_points(problem: Problem, count: int) -> tuple[dict[Slot, Array], list[
     arguments = slots(problem)
     roots = np.sqrt(_primes(2 * len(arguments) + len(problem.axes)))
     draws = iter(np.modf(np.outer(roots, number))[0])
-    lower, upper = (problem.start, *problem.domain.lower), (problem.horizon, *problem.domain.upper)
-    coordinates = [jnp.asarray(a + (b - a) * next(draws)) for a, b in zip(lower, upper, strict=True)]
+    time = problem.start + problem.duration * next(draws)
+    space = problem.domain.inside(np.stack([next(draws) for _ in problem.space], axis=1))
+    coordinates = [jnp.asarray(c) for c in (time, *space.T)]
 
     def spread() -> np.ndarray:
         draw = next(draws)

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array
 
 from ..errors import MethodError
-from ..problem import Index, Periodic, Problem
+from ..problem import Index, Problem, Side
 from ..trial import Trial
 from . import sampling
 from .term import Block, Term, make_block
@@ -41,7 +41,7 @@ class InitialPenalty(Penalty):
         zero = (0,) * len(problem.axes)
 
         def block(trial: Trial, seed: int) -> Block:
-            points = sampling.face(trial.problem, self.points, axis=0, seed=seed, purpose="initial")
+            points = sampling.at_start(trial.problem, self.points, seed=seed, purpose="initial")
             wanted = trial.problem.initial_values([jnp.asarray(c) for c in points.T[1:]])
             return make_block((trial.fix(jnp.asarray(points), (zero,)),), trial.problem.to_components(wanted))
 
@@ -61,7 +61,7 @@ class PeriodicPenalty(Penalty):
         _check(self)
 
     def terms(self, problem: Problem) -> list[Term]:
-        axes = [a for a, condition in enumerate(problem.boundaries) if isinstance(condition, Periodic)]
+        axes = [a for a, condition in enumerate(problem.boundaries) if condition.periodic]
         return [self._term(problem, axis, alone=len(problem.space) == 1) for axis in axes]
 
     def _term(self, problem: Problem, axis: int, *, alone: bool) -> Term:
@@ -71,7 +71,8 @@ class PeriodicPenalty(Penalty):
         ]
 
         def block(trial: Trial, seed: int) -> Block:
-            ends = _both_ends(trial.problem, self.points, axis, seed, name)
+            own = trial.problem
+            ends = sampling.on_parts(own, own.domain.ends(axis), self.points, seed=seed, purpose=name)
             return make_block(tuple(trial.fix(jnp.asarray(end), indices) for end in ends))
 
         def mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -> Array:
@@ -94,36 +95,41 @@ class BoundaryPenalty(Penalty):
         _check(self)
 
     def terms(self, problem: Problem) -> list[Term]:
-        axes = [a for a, condition in enumerate(problem.boundaries) if not isinstance(condition, Periodic)]
+        axes = [a for a, condition in enumerate(problem.boundaries) if condition.sides]
         return [self._term(problem, axis, alone=len(problem.space) == 1) for axis in axes]
 
     def _term(self, problem: Problem, axis: int, *, alone: bool) -> Term:
         name = "boundary" if alone else f"boundary {problem.space[axis]}"
-        condition = problem.boundaries[axis]
-        assert not isinstance(condition, Periodic)
-        value, slope = condition.coefficients
-        zero = (0,) * len(problem.axes)
-        first = tuple(int(i == axis + 1) for i in range(len(problem.axes)))
-        indices = [index for index, factor in ((zero, value), (first, slope)) if factor]
+        faces, sides = problem.domain.ends(axis), problem.boundaries[axis].sides
+
+        def terms(face: str, side: Side, points: Any) -> list[tuple[Index, Any]]:
+            return side.terms(problem.domain.normal(face, points))
 
         def block(trial: Trial, seed: int) -> Block:
-            ends = _both_ends(trial.problem, (self.points + 1) // 2, axis, seed, name)
+            own, count = trial.problem, (self.points + 1) // 2
+            ends = sampling.on_parts(own, faces, count, seed=seed, purpose=name)
             t = jnp.asarray(ends[0][:, 0])
             across = [jnp.asarray(c) for i, c in enumerate(ends[0].T[1:]) if i != axis]
-            data = trial.problem.boundary_values(t, across, axis=axis)
-            target = jnp.concatenate([trial.problem.to_components(side) for side in data], axis=1)
-            return make_block(tuple(trial.fix(jnp.asarray(end), indices) for end in ends), target)
+            data = own.boundary_values(t, across, axis=axis)
+            target = jnp.concatenate([own.to_components(values) for values in data], axis=1)
+            fixed = [
+                trial.fix(jnp.asarray(end), [index for index, _ in terms(face, side, end[:, 1:])])
+                for face, side, end in zip(faces, sides, ends, strict=True)
+            ]
+            return make_block(tuple(fixed), target)
 
         def mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -> Array:
-            sides = []
-            for fixed, outward in zip(block.fixed, (-1.0, 1.0), strict=True):
-                jet = trial.jet(network, fixed, indices)
-                nothing = jnp.zeros((len(fixed.coordinates), trial.outputs), fixed.coordinates.dtype)
-                total = value * jet.get(zero, nothing) if value else nothing
-                sides.append(total + slope * outward * jet.get(first, nothing) if slope else total)
+            found = []
+            for face, side, fixed in zip(faces, sides, block.fixed, strict=True):
+                factors = dict(terms(face, side, fixed.coordinates[:, 1:]))
+                jet = trial.jet(network, fixed, list(factors))
+                total = jnp.zeros((len(fixed.coordinates), trial.outputs), fixed.coordinates.dtype)
+                for index, factor in factors.items():
+                    total = total + factor * jet[index] if index in jet else total
+                found.append(total)
             # Both ends of a pair belong to one point of the mean: half of each.
             assert block.target is not None
-            return (jnp.concatenate(sides, axis=1) - block.target) * math.sqrt(0.5)
+            return (jnp.concatenate(found, axis=1) - block.target) * math.sqrt(0.5)
 
         return Term(name, self.weight, ("boundary", axis), mismatch, block)
 
@@ -245,14 +251,6 @@ def _value_mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -
     zero = (0,) * len(trial.problem.axes)
     assert block.target is not None
     return trial.jet(network, block.fixed[0], (zero,))[zero] - block.target
-
-
-def _both_ends(problem: Problem, count: int, axis: int, seed: int, purpose: str) -> list[np.ndarray]:
-    """The same points on the lower and on the upper face of an axis."""
-    low = sampling.face(problem, count, axis=axis + 1, seed=seed, purpose=purpose)
-    high = low.copy()
-    high[:, axis + 1] = problem.domain.upper[axis]
-    return [low, high]
 
 
 def _check(penalty: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -29,19 +30,25 @@ def interior(
     until: float = 1.0,
 ) -> Float[np.ndarray, "points axes"]:
     """`count` points (t, x, …) inside the domain, in the first `until` of the problem's duration."""
-    low = np.array([problem.start, *problem.domain.lower])
-    high = np.array([problem.start + until * problem.duration, *problem.domain.upper])
-    return low + _unit(count, len(low), generator(seed, purpose), sampler) * (high - low)
+    unit = _unit(count, len(problem.axes), generator(seed, purpose), sampler)
+    end = problem.start + until * problem.duration
+    times = problem.start + unit[:, 0] * (end - problem.start)
+    return np.column_stack([times, problem.domain.inside(unit[:, 1:])])
 
 
-def face(
-    problem: Problem, count: int, *, axis: int, seed: int, purpose: str
-) -> Float[np.ndarray, "points axes"]:
-    """`count` points (t, x, …) where one coordinate has its lowest value: `axis` 0 is the start."""
-    low = np.array([problem.start, *problem.domain.lower])
-    high = np.array([problem.horizon, *problem.domain.upper])
-    unit = _unit(count, len(low) - 1, generator(seed, purpose), "latin-hypercube")
-    return low + np.insert(unit, axis, 0.0, axis=1) * (high - low)
+def at_start(problem: Problem, count: int, *, seed: int, purpose: str) -> Float[np.ndarray, "points axes"]:
+    """`count` points (t₀, x, …) inside the domain."""
+    unit = _unit(count, problem.domain.dimension, generator(seed, purpose), "latin-hypercube")
+    return np.column_stack([np.full(count, problem.start, float), problem.domain.inside(unit)])
+
+
+def on_parts(
+    problem: Problem, parts: Sequence[str], count: int, *, seed: int, purpose: str
+) -> list[Float[np.ndarray, "points axes"]]:
+    """`count` points (t, x, …) on each of some parts of the boundary, the same on parts that are alike."""
+    unit = _unit(count, problem.domain.dimension, generator(seed, purpose), "latin-hypercube")
+    times = problem.start + unit[:, 0] * (problem.horizon - problem.start)
+    return [np.column_stack([times, problem.domain.on(part, unit[:, 1:])]) for part in parts]
 
 
 def by_residual(

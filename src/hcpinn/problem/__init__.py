@@ -1,8 +1,8 @@
 """Declaring what to solve."""
 
-from .conditions import Boundary, Dirichlet, Neumann, Periodic, Robin
+from .conditions import Boundary, Dirichlet, Neumann, Periodic, Prescribed, Robin, Side
 from .declaration import HORIZON, Problem
-from .domain import Box, Interval
+from .domain import Box, Domain, Interval
 from .expression import MAX_ORDER, Expression, Index, apply
 
 __all__ = [
@@ -11,12 +11,15 @@ __all__ = [
     "Boundary",
     "Box",
     "Dirichlet",
+    "Domain",
     "Expression",
     "Index",
     "Interval",
     "Neumann",
     "Periodic",
+    "Prescribed",
     "Problem",
     "Robin",
+    "Side",
     "apply",
 ]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
 
 from ..errors import ProblemError, unknown_name
-from .conditions import Dirichlet, Periodic
 from .declaration import HORIZON
 from .domain import Box
 
@@ -24,17 +24,26 @@ _PER_AXIS = {1: 257, 2: 33, 3: 13}
 """Sample points per axis, by number of dimensions."""
 
 
+@dataclass(frozen=True)
+class _Data:
+    """The initial data of each field at some points."""
+
+    points: np.ndarray
+    values: list[np.ndarray]
+
+
 def check_problem(problem: Problem) -> None:
     """Raise a `ProblemError` that says what is wrong with the declaration, if anything is."""
     _check_settings(problem)
     _ = problem.derivatives  # runs rhs once
-    mesh, values, scales = _initial_data(problem)
+    inside, *faces = _initial_data(problem)
+    _check_finite(problem, inside)
+    scales = [max(float(np.abs(v).max()), 1e-300) for v in inside.values]
     for axis, condition in enumerate(problem.boundaries):
-        ends = [(_face(mesh, axis, end), [_take(v, axis, end) for v in values]) for end in (0, -1)]
-        if isinstance(condition, Periodic):
+        ends = faces[2 * axis : 2 * axis + 2]
+        if condition.periodic:
             _check_periodic(problem, axis, ends, scales)
-        else:
-            _check_data(problem, axis, ends, scales)
+        _check_data(problem, axis, ends, scales)
     _check_corners(problem, scales)
 
 
@@ -77,71 +86,84 @@ def _check_settings(problem: Problem) -> None:
         )
 
 
-def _initial_data(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray], list[float]]:
-    """A mesh over the domain, the initial data of each field on it, and their sizes."""
-    count = _PER_AXIS[len(problem.space)]
-    mesh = list(np.meshgrid(*(np.linspace(a, b, count) for a, b in problem.domain.bounds), indexing="ij"))
-    values = [np.asarray(v) for v in problem.initial_values([jnp.asarray(m) for m in mesh])]
-    for name, value in zip(problem.fields, values, strict=True):
+def _initial_data(problem: Problem) -> list[_Data]:
+    """The initial data in the domain, and at the lower and upper end of each axis."""
+    domain, count = problem.domain, _PER_AXIS[problem.domain.dimension]
+    faces = [part for axis in range(domain.dimension) for part in domain.ends(axis)]
+    places = [domain.inside(_unit_grid(count, domain.dimension))]
+    places += [domain.on(face, _unit_grid(count, domain.dimension - 1)) for face in faces]
+    found = problem.initial_values(list(jnp.asarray(np.concatenate(places)).T))
+    cuts = np.cumsum([len(points) for points in places])[:-1]
+    values = zip(*(np.split(np.asarray(v), cuts) for v in found), strict=True)
+    return [_Data(points, list(own)) for points, own in zip(places, values, strict=True)]
+
+
+def _unit_grid(count: int, dimension: int) -> np.ndarray:
+    """A grid over the unit cube, ends included; its one point where there is no dimension left."""
+    return np.array(list(itertools.product(np.linspace(0.0, 1.0, count), repeat=dimension)))
+
+
+def _check_finite(problem: Problem, inside: _Data) -> None:
+    for name, value in zip(problem.fields, inside.values, strict=True):
         bad = ~np.isfinite(value)
         if bad.any():
-            where = ", ".join(f"{m[bad][0]:g}" for m in mesh)
+            where = ", ".join(f"{x:g}" for x in inside.points[bad][0])
             raise ProblemError(
                 f"The initial data for '{name}' are not finite: {name}({problem.start:g}, {where}) = "
                 f"{value[bad][0]}."
             )
-    return mesh, values, [max(float(np.abs(v).max()), 1e-300) for v in values]
 
 
-def _check_periodic(problem: Problem, axis: int, ends: list[Any], scales: list[float]) -> None:
-    (low_face, low_values), (_, high_values) = ends
+def _check_periodic(problem: Problem, axis: int, ends: list[_Data], scales: list[float]) -> None:
+    low, high = ends
     letter, end = problem.space[axis], problem.domain.upper[axis]
-    for name, low, high, scale in zip(problem.fields, low_values, high_values, scales, strict=True):
-        gap = np.abs(low - high)
+    for name, at_low, at_high, scale in zip(problem.fields, low.values, high.values, scales, strict=True):
+        gap = np.abs(at_low - at_high)
         if gap.max() > _MATCH * scale:
             at = int(np.argmax(gap))
             raise ProblemError(
-                f"The initial data for '{name}' are not periodic along {letter}: they are {low.flat[at]:.6g} "
-                f"at {_place(problem, low_face, at)} and {high.flat[at]:.6g} at the other end, "
+                f"The initial data for '{name}' are not periodic along {letter}: they are {at_low[at]:.6g} "
+                f"at {_place(problem, low.points[at])} and {at_high[at]:.6g} at the other end, "
                 f"{letter} = {end:g}. "
                 "Change them or the domain, or use boundary=Dirichlet(…)."
             )
 
 
-def _check_data(problem: Problem, axis: int, ends: list[Any], scales: list[float]) -> None:
+def _check_data(problem: Problem, axis: int, ends: list[_Data], scales: list[float]) -> None:
     """Boundary data must be finite; values, which an exact trial function takes on, must suit u₀ too."""
-    condition, face, letter = problem.boundaries[axis], ends[0][0], problem.space[axis]
+    points = ends[0].points
     times = np.linspace(problem.start, problem.horizon, 101)
-    t = np.repeat(times, face[0].size)
-    across = [jnp.asarray(np.tile(m.ravel(), len(times))) for i, m in enumerate(face) if i != axis]
+    t = np.repeat(times, len(points))
+    across = [jnp.asarray(np.tile(c, len(times))) for i, c in enumerate(points.T) if i != axis]
     data = problem.boundary_values(jnp.asarray(t), across, axis=axis)
-    for side, values, (where, initial) in zip(("lower", "upper"), data, ends, strict=True):
-        for name, g, u0, scale in zip(problem.fields, map(np.asarray, values), initial, scales, strict=True):
+    for side, values, end in zip(problem.boundaries[axis].sides, data, ends, strict=False):
+        for name, g, u0, scale in zip(
+            problem.fields, map(np.asarray, values), end.values, scales, strict=True
+        ):
             if not np.isfinite(g).all():
                 when = t[~np.isfinite(g)][0]
                 raise ProblemError(
-                    f"The {type(condition).__name__} data for '{name}' at the {side} end of {letter} are not "
-                    f"finite at t = {when:g}."
+                    f"The {side.kind} data for '{name}' at the {side.end} end of {problem.space[axis]} are "
+                    f"not finite at t = {when:g}."
                 )
-            if not isinstance(condition, Dirichlet):
-                continue
-            gap = np.abs(u0.ravel() - g[: u0.size])
-            if gap.max() > _MATCH * max(scale, float(np.abs(g).max())):
+            gap = np.abs(u0 - g[: u0.size])
+            if side.prescribes_value and gap.max() > _MATCH * max(scale, float(np.abs(g).max())):
                 at = int(np.argmax(gap))
                 raise ProblemError(
-                    f"Initial and boundary data disagree at {_place(problem, where, at)}: "
-                    f"{name}({problem.start:g}, ·) = {u0.flat[at]:.6g} but g = {g[at]:.6g} there at t = "
+                    f"Initial and boundary data disagree at {_place(problem, end.points[at])}: "
+                    f"{name}({problem.start:g}, ·) = {u0[at]:.6g} but g = {g[at]:.6g} there at t = "
                     f"{problem.start:g}. "
                     "Change one of them so that they agree."
                 )
 
 
 def _check_corners(problem: Problem, scales: list[float]) -> None:
-    """Where faces of two axes meet, their data must agree at all times."""
-    prescribed = [a for a, condition in enumerate(problem.boundaries) if isinstance(condition, Dirichlet)]
+    """Where faces of two axes of a box meet, values prescribed on both must agree at all times."""
     t = jnp.linspace(problem.start, problem.horizon, 21)
     middle = [jnp.full_like(t, (a + b) / 2) for a, b in problem.domain.bounds]
-    for (first, second), i, j in itertools.product(itertools.combinations(prescribed, 2), (0, 1), (0, 1)):
+    for (first, second), i, j in itertools.product(
+        itertools.combinations(problem.prescribed_axes, 2), (0, 1), (0, 1)
+    ):
         point = list(middle)
         point[first] = jnp.full_like(t, problem.domain.bounds[first][i])
         point[second] = jnp.full_like(t, problem.domain.bounds[second][j])
@@ -160,13 +182,5 @@ def _check_corners(problem: Problem, scales: list[float]) -> None:
                 )
 
 
-def _take(values: np.ndarray, axis: int, end: int) -> np.ndarray:
-    return np.take(values, end, axis=axis)
-
-
-def _face(mesh: list[np.ndarray], axis: int, end: int) -> list[np.ndarray]:
-    return [_take(m, axis, end) for m in mesh]
-
-
-def _place(problem: Problem, face: list[np.ndarray], at: int) -> str:
-    return ", ".join(f"{n} = {np.asarray(c).flat[at]:g}" for n, c in zip(problem.space, face, strict=True))
+def _place(problem: Problem, point: np.ndarray) -> str:
+    return ", ".join(f"{name} = {x:g}" for name, x in zip(problem.space, point, strict=True))

@@ -1,26 +1,95 @@
-"""What holds at the boundary: periodicity, or prescribed values, slopes, or mixtures of both."""
+"""What holds at the boundary: periodicity, or prescribed values, slopes, or mixtures of both.
+
+A condition acts: everything else asks it what it fixes at each end, what of it can hold by construction,
+and how to tell it from others. A new kind is one more class here, and its name in the public list.
+"""
 
 from __future__ import annotations
 
+import abc
+import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import ProblemError
+from .expression import Index
 
 Data = float | Callable[..., Any] | tuple[float | Callable[..., Any], ...]
 """Boundary data: a number, a function of t (and of positions along the face), or one of these per field."""
 
 
 @dataclass(frozen=True)
-class Periodic:
-    """The solution repeats itself along the axis: u(t, a) = u(t, b), with all derivatives."""
+class Side:
+    """What one end of an axis must satisfy: value · u + slope · ∂u/∂n = data, with n pointing outwards."""
+
+    kind: str
+    """The name of the condition it comes from."""
+    end: str
+    """'lower' or 'upper'."""
+    value: float
+    slope: float
+    data: Data
+
+    @property
+    def prescribes_value(self) -> bool:
+        """Whether u itself is prescribed: lift and gate hold it, and u₀ and adjoining faces must agree."""
+        return self.slope == 0
+
+    def terms(self, normal: Sequence[Any]) -> list[tuple[Index, Any]]:
+        """The left-hand side as Σ factor · ∂u: the derivatives it needs, each with its factor.
+
+        `normal` is the outward normal, as `Domain.normal` gives it.
+        """
+        zero = (0,) * (len(normal) + 1)
+        found: list[tuple[Index, Any]] = [(zero, self.value)] if self.value else []
+        for axis, component in enumerate(normal, 1):
+            if self.slope and not (isinstance(component, float) and component == 0):
+                first = tuple(int(i == axis) for i in range(len(zero)))
+                found.append((first, self.slope * component))
+        return found
 
 
 @dataclass(frozen=True)
-class Dirichlet:
-    """The solution is prescribed at both ends of an axis: u(t, a) = lower(t), u(t, b) = upper(t).
+class Boundary(abc.ABC):
+    """A condition along one axis of a box: on both of its ends, or from one end to the other."""
+
+    periodic: ClassVar[bool] = False
+    """Whether the solution repeats itself along the axis, which an embedding can hold."""
+
+    @property
+    @abc.abstractmethod
+    def sides(self) -> tuple[Side, ...]:
+        """What holds at the lower end and what at the upper; nothing if it is periodic."""
+
+    @property
+    def prescribes_values(self) -> bool:
+        """Whether values are prescribed at both ends, so that lift and gate hold the condition."""
+        return bool(self.sides) and all(side.prescribes_value for side in self.sides)
+
+    @property
+    def signature(self) -> str | list[Any]:
+        """What tells it from other conditions, but for its data: its kind, and the settings it has."""
+        settings = [f.name for f in dataclasses.fields(self) if f.name not in ("lower", "upper")]
+        kind = type(self).__name__
+        return [kind, *(float(getattr(self, name)) for name in settings)] if settings else kind
+
+
+@dataclass(frozen=True)
+class Periodic(Boundary):
+    """The solution repeats itself along the axis: u(t, a) = u(t, b), with all derivatives."""
+
+    periodic: ClassVar[bool] = True
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class Prescribed(Boundary):
+    """A mixture of value and outward slope is prescribed at both ends of an axis.
 
     Each end takes a number or a function of `t`, of the coordinates along the face, and of named
     parameters; for systems, a tuple with one of these per field. Without `upper`, both ends
@@ -31,36 +100,51 @@ class Dirichlet:
     upper: Data | None = None
 
     @property
+    @abc.abstractmethod
     def coefficients(self) -> tuple[float, float]:
         """Factors of the value and of the outward slope."""
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        value, slope = self.coefficients
+        upper = self.lower if self.upper is None else self.upper
+        ends = (("lower", self.lower), ("upper", upper))
+        return tuple(Side(type(self).__name__, end, value, slope, data) for end, data in ends)
+
+
+@dataclass(frozen=True)
+class Dirichlet(Prescribed):
+    """The solution is prescribed at both ends of an axis: u(t, a) = lower(t), u(t, b) = upper(t).
+
+    Each end takes a number or a function of `t`, of the coordinates along the face, and of named
+    parameters; for systems, a tuple with one of these per field. Without `upper`, both ends
+    share `lower`.
+    """
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
         return 1.0, 0.0
 
 
 @dataclass(frozen=True)
-class Neumann:
+class Neumann(Prescribed):
     """The outward slope is prescribed at both ends: −uₓ(t, a) = lower(t), uₓ(t, b) = upper(t).
 
     Data are given as for `Dirichlet`. A trial function meets them by a penalty, not exactly.
     """
 
-    lower: Data
-    upper: Data | None = None
-
     @property
     def coefficients(self) -> tuple[float, float]:
-        """Factors of the value and of the outward slope."""
         return 0.0, 1.0
 
 
 @dataclass(frozen=True)
-class Robin:
+class Robin(Prescribed):
     """A mixture is prescribed at both ends: value · u + slope · ∂u/∂n = data, with n pointing outwards.
 
     Data are given as for `Dirichlet`. A trial function meets them by a penalty, not exactly.
     """
 
-    lower: Data
-    upper: Data | None = None
     value: float = 1.0
     slope: float = 1.0
 
@@ -68,16 +152,12 @@ class Robin:
         if not (math.isfinite(self.value) and math.isfinite(self.slope) and self.slope != 0):
             raise ProblemError(
                 f"A Robin condition needs finite factors and a slope other than 0, but has value = "
-                f"{self.value!r}, slope = {self.slope!r}. Without a slope it is Dirichlet(…)."
+                f"{self.value}, slope = {self.slope}. Use Dirichlet(…) where the value alone is prescribed."
             )
 
     @property
     def coefficients(self) -> tuple[float, float]:
-        """Factors of the value and of the outward slope."""
         return float(self.value), float(self.slope)
-
-
-Boundary = Periodic | Dirichlet | Neumann | Robin
 
 
 def per_axis(boundary: Any, axes: tuple[str, ...]) -> tuple[Boundary, ...]:

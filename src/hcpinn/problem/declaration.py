@@ -93,6 +93,21 @@ class Problem:
         """The boundary condition along each space axis."""
         return per_axis(self.boundary, self.space)
 
+    @property
+    def periodic(self) -> bool:
+        """Whether the solution repeats itself along every space axis."""
+        return all(condition.periodic for condition in self.boundaries)
+
+    @property
+    def prescribed_axes(self) -> list[int]:
+        """The space axes at whose ends values are prescribed."""
+        return [axis for axis, condition in enumerate(self.boundaries) if condition.prescribes_values]
+
+    @property
+    def prescribed_parts(self) -> tuple[str, ...]:
+        """The parts of the boundary on which values are prescribed."""
+        return tuple(part for axis in self.prescribed_axes for part in self.domain.ends(axis))
+
     @cached_property
     def fields(self) -> tuple[str, ...]:
         """Names of the unknown fields, in the order `rhs` takes them."""
@@ -188,26 +203,19 @@ class Problem:
         *,
         axis: int = 0,
         parameters: Mapping[str, Any] | None = None,
-    ) -> tuple[list[Array], list[Array]]:
-        """Boundary data at the lower and upper end of an axis: one array per field each.
+    ) -> tuple[list[Array], ...]:
+        """Boundary data at the lower and the upper end of an axis, one array per field; none if periodic.
 
         `across` are the coordinates along the other axes, in order.
         """
-        condition = self.boundaries[axis]
-        if isinstance(condition, Periodic):
-            raise ProblemError(
-                f"{self.name} has no boundary data along {self.space[axis]}: it is periodic there."
-            )
         given = self.parameters if parameters is None else parameters
-        ends = []
-        upper = condition.lower if condition.upper is None else condition.upper
-        for side, edge, data in zip(
-            ("lower", "upper"), self.domain.bounds[axis], (condition.lower, upper), strict=True
-        ):
-            space = [*across[:axis], jnp.full_like(t, edge), *across[axis:]]
+        low, high = self.domain.bounds[axis]
+        found = []
+        for side in self.boundaries[axis].sides:
+            space = [*across[:axis], jnp.full_like(t, high if side.end == "upper" else low), *across[axis:]]
             named = dict(zip(self.axes, (t, *space), strict=True))
-            role = f"{type(condition).__name__} data at the {side} end of {self.space[axis]}"
-            values = evaluate_data(data, role, named, given, self.space)
+            role = f"{side.kind} data at the {side.end} end of {self.space[axis]}"
+            values = evaluate_data(side.data, role, named, given, self.space)
             if len(values) == 1:
                 values = values * len(self.fields)
             if len(values) != len(self.fields):
@@ -215,8 +223,8 @@ class Problem:
                     f"The {role} give {len(values)} value(s) for {len(self.fields)} field(s). "
                     "Give one value for all, or one per field."
                 )
-            ends.append(values)
-        return ends[0], ends[1]
+            found.append(values)
+        return tuple(found)
 
     def to_components(self, values: Sequence[Array]) -> Array:
         """Field values as real components in a new last axis."""
@@ -247,7 +255,7 @@ class Problem:
     @cached_property
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
         with double():
-            point = jnp.asarray(self.domain.lower)
+            point = jnp.asarray(self.domain.inside(np.full((1, self.domain.dimension), 0.5))[0])
             initial = self.initial_values([point[i] for i in range(len(self.space))])
             are_complex = [jnp.iscomplexobj(v) for v in initial]
             while True:

@@ -1,9 +1,15 @@
-"""Where a problem lives: boxes in space, of which an interval is the one-dimensional kind."""
+"""Where a problem lives: what every domain answers to, and the box, in one dimension an interval."""
 
 from __future__ import annotations
 
+import abc
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
 
 from ..errors import ProblemError
 
@@ -11,13 +17,93 @@ AXES = ("x", "y", "z")
 """Names of the space axes, in order."""
 
 
+class Domain(abc.ABC):
+    """A region of one to three dimensions, whose boundary consists of named parts.
+
+    Points are rows of coordinates, arrays of NumPy or of JAX where nothing else is said. `bounds`, `lower`,
+    `upper` and `lengths` are those of the bounding box: they scale coordinates and lay out grids.
+    """
+
+    bounds: tuple[tuple[float, float], ...]
+    """The lower and upper end of each axis."""
+
+    @property
+    @abc.abstractmethod
+    def parts(self) -> tuple[str, ...]:
+        """Names of the parts of the boundary."""
+
+    @property
+    @abc.abstractmethod
+    def volume(self) -> float:
+        """Length, area or volume."""
+
+    @property
+    @abc.abstractmethod
+    def signature(self) -> dict[str, Any]:
+        """What tells it from other domains, as plain data."""
+
+    @abc.abstractmethod
+    def inside(self, unit: Float[np.ndarray, "points axes"]) -> Float[np.ndarray, "points axes"]:
+        """Points of the domain for points of the unit cube, which they cover as evenly."""
+
+    @abc.abstractmethod
+    def on(self, part: str, unit: Float[np.ndarray, "points along"]) -> Float[np.ndarray, "points axes"]:
+        """Points of a part of the boundary for points of a unit cube of one dimension less."""
+
+    @abc.abstractmethod
+    def normal(self, part: str, points: Any) -> tuple[Any, ...]:
+        """The outward normal at points of a part: a number for each axis, or an array where it varies."""
+
+    @abc.abstractmethod
+    def distance(self, part: str, points: Any) -> Any:
+        """How far points of the domain are from a part."""
+
+    @abc.abstractmethod
+    def edge_factor(self, parts: Collection[str], points: Any) -> Any:
+        """A smooth function, zero on some parts, positive elsewhere, and at most one."""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the space axes."""
+        return AXES[: len(self.bounds)]
+
+    @property
+    def dimension(self) -> int:
+        """The number of space axes."""
+        return len(self.bounds)
+
+    @property
+    def lower(self) -> tuple[float, ...]:
+        """The lower end of each axis."""
+        return tuple(low for low, _ in self.bounds)
+
+    @property
+    def upper(self) -> tuple[float, ...]:
+        """The upper end of each axis."""
+        return tuple(high for _, high in self.bounds)
+
+    @property
+    def lengths(self) -> tuple[float, ...]:
+        """The length of each axis."""
+        return tuple(high - low for low, high in self.bounds)
+
+    def scaled(self, axis: int, x: Any) -> Any:
+        """Coordinates along an axis, scaled so that they go from −1 to 1."""
+        low, high = self.bounds[axis]
+        return (2 * x - (low + high)) / (high - low)
+
+
 @dataclass(frozen=True, init=False)
-class Box:
-    """A box of one to three dimensions: `Box((a, b), (c, d))` is a ≤ x ≤ b, c ≤ y ≤ d."""
+class Box(Domain):
+    """A box of one to three dimensions: `Box((a, b), (c, d))` is a ≤ x ≤ b, c ≤ y ≤ d.
+
+    Its parts are its faces: `x.lower`, `x.upper`, `y.lower`, …
+    """
 
     bounds: tuple[tuple[float, float], ...]
 
     def __init__(self, *bounds: tuple[float, float]):
+        """`bounds` are the two ends of each axis, the lower first."""
         if not 1 <= len(bounds) <= len(AXES):
             raise ProblemError(
                 f"A box has 1 to {len(AXES)} dimensions, but {len(bounds)} pairs of ends were given."
@@ -39,24 +125,56 @@ class Box:
         object.__setattr__(self, "bounds", tuple((float(a), float(b)) for a, b in bounds))
 
     @property
-    def axes(self) -> tuple[str, ...]:
-        """Names of the space axes."""
-        return AXES[: len(self.bounds)]
+    def parts(self) -> tuple[str, ...]:
+        return tuple(face for axis in range(self.dimension) for face in self.ends(axis))
 
     @property
-    def lower(self) -> tuple[float, ...]:
-        """Lower end of each axis."""
-        return tuple(low for low, _ in self.bounds)
+    def volume(self) -> float:
+        return math.prod(self.lengths)
 
     @property
-    def upper(self) -> tuple[float, ...]:
-        """Upper end of each axis."""
-        return tuple(high for _, high in self.bounds)
+    def signature(self) -> dict[str, Any]:
+        return {"lower": [end.hex() for end in self.lower], "upper": [end.hex() for end in self.upper]}
 
-    @property
-    def lengths(self) -> tuple[float, ...]:
-        """Length of each axis."""
-        return tuple(high - low for low, high in self.bounds)
+    def ends(self, axis: int) -> tuple[str, str]:
+        """The names of the faces at the lower and at the upper end of an axis."""
+        return f"{AXES[axis]}.lower", f"{AXES[axis]}.upper"
+
+    def inside(self, unit: Float[np.ndarray, "points axes"]) -> Float[np.ndarray, "points axes"]:
+        low, high = np.asarray(self.lower), np.asarray(self.upper)
+        return np.minimum(low + unit * (high - low), high)
+
+    def on(self, part: str, unit: Float[np.ndarray, "points along"]) -> Float[np.ndarray, "points axes"]:
+        axis, end = self._face(part)
+        points = self.inside(np.insert(unit, axis, 0.0, axis=1))
+        points[:, axis] = self.bounds[axis][end]
+        return points
+
+    def normal(self, part: str, points: Any) -> tuple[float, ...]:
+        axis, end = self._face(part)
+        return tuple((-1.0, 1.0)[end] if i == axis else 0.0 for i in range(self.dimension))
+
+    def distance(self, part: str, points: Any) -> Any:
+        axis, end = self._face(part)
+        x, (low, high) = points[:, axis], self.bounds[axis]
+        return high - x if end else x - low
+
+    def edge_factor(self, parts: Collection[str], points: Any) -> Any:
+        """Π 4 (x − a)(b − x)/(b − a)² over axes with both faces among the parts, (x − a)/(b − a) for one."""
+        factor: Any = 1.0
+        for axis, (low, high) in enumerate(self.bounds):
+            x, faces = points[:, axis], [face for face in self.ends(axis) if face in parts]
+            if len(faces) == 2:
+                factor = factor * 4.0 * (x - low) * (high - x) / (high - low) ** 2
+            elif faces:
+                factor = factor * self.distance(faces[0], points) / (high - low)
+        return factor
+
+    def _face(self, part: str) -> tuple[int, int]:
+        """The axis that a face ends, and at which end."""
+        if part not in self.parts:
+            raise ProblemError(f"A box in {len(self.axes)}D has no face '{part}': {', '.join(self.parts)}.")
+        return divmod(self.parts.index(part), 2)
 
 
 def Interval(lower: float, upper: float) -> Box:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import ReferenceError
+from ..errors import NoReferenceError
 from ..problem import Problem
 from .collocation import DEGREE, Collocation
 from .result import HOPELESS, ROUNDING, Outcome, relative_change
@@ -43,7 +43,7 @@ def solve_chebyshev(problem: Problem, times: np.ndarray, axes: list[np.ndarray],
         elements = wider
     estimate = in_time + in_space
     if not estimate <= HOPELESS:
-        raise ReferenceError(
+        raise NoReferenceError(
             f"The Chebyshev reference of {problem.name} did not settle: with {elements} elements its "
             f"relative change is still {estimate:.1e}. The solution may blow up or form a shock; shorten the "
             "horizon, or add diffusion."
@@ -70,7 +70,7 @@ def _find_elements(problem: Problem, tail: Callable[[int], float], tolerance: fl
             return elements  # what is left in the tail comes from the loose steps, not from the grid
         elements, size = 2 * elements, finer
     if not math.isfinite(size):
-        raise ReferenceError(
+        raise NoReferenceError(
             f"The Chebyshev reference of {problem.name} could not be integrated to t = {problem.horizon:g}. "
             "The solution may blow up within the horizon, or the equation be ill-posed (as uₜ = −uₓₓ is); "
             "shorten the horizon or check the signs in rhs."
@@ -100,12 +100,12 @@ def _wider(elements: int) -> int:
 def _check(problem: Problem) -> None:
     order = max(sum(index) for index in problem.derivatives)
     if order > 2:
-        raise ReferenceError(
+        raise NoReferenceError(
             f"{problem.name} has derivatives of order {order}, and one condition at each end does not close "
             "an equation of order above 2. Use boundary=Periodic(), or compare with data of your own."
         )
     if order == 1:
-        raise ReferenceError(
+        raise NoReferenceError(
             f"{problem.name} has first derivatives only, so that data at both ends are one condition too "
             "many: what flows in fixes what flows out. Add diffusion, or use boundary=Periodic()."
         )

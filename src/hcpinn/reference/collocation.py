@@ -22,7 +22,7 @@ from jaxtyping import Array, Float
 from ..equation.probes import Slot, evaluate, slots
 from ..equation.projection import initial_on_grid
 from ..machine.background import raise_if_abandoned
-from ..problem import Dirichlet, Periodic, Problem
+from ..problem import Problem
 from .patches import Patches
 
 DEGREE = 24
@@ -70,14 +70,14 @@ class Collocation:
 
     def _close(self) -> None:
         """Solve the two boundary conditions for the values at the ends: ends = P g + Q (values inside)."""
-        condition = self.problem.boundaries[0]
-        assert not isinstance(condition, Periodic)
-        value, slope = condition.coefficients
+        domain, sides = self.problem.domain, self.problem.boundaries[0].sides
         rows = np.zeros((2, len(self.points)))
-        rows[0, 0] = rows[1, -1] = value
-        if slope:
-            derivative = self.patches.derivatives[1].tocsr()[[0, -1]].toarray()
-            rows += slope * np.array([[-1.0], [1.0]]) * derivative
+        for row, at, side, face in zip(rows, (0, -1), sides, domain.parts, strict=True):
+            for (_, order), factor in side.terms(domain.normal(face, self.points[[at], None])):
+                if order:
+                    row += factor * self.patches.derivatives[order][[at]].toarray()[0]
+                else:
+                    row[at] += factor
         self._from_data = np.linalg.inv(rows[:, [0, -1]])
         self._from_inside = -self._from_data @ rows[:, 1:-1]
         self._extension = scipy.sparse.vstack(
@@ -184,7 +184,7 @@ class Collocation:
 
     def corner_notes(self) -> list[str]:
         """Where F(u₀) and g′(0) disagree at an end, the solution is not smooth in that corner."""
-        if not isinstance(self.problem.boundaries[0], Dirichlet):
+        if not self.problem.prescribed_axes:
             return []
         start = float(self.problem.start)
         rates = self.rates(start, self.initial)

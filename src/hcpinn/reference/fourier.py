@@ -11,7 +11,7 @@ import numpy as np
 from ..equation.probes import slots
 from ..equation.projection import needed_modes, project, sample, seam_notes
 from ..equation.split import middle_slopes, split
-from ..errors import ReferenceError
+from ..errors import NoReferenceError
 from ..problem import Index, Problem
 from .galerkin import Galerkin
 from .result import HOPELESS, ROUNDING, Outcome, relative_change
@@ -113,7 +113,7 @@ class _Refinement:
             in_time = self._refine_steps()
         estimate = in_time + in_space
         if not estimate <= HOPELESS:
-            raise ReferenceError(
+            raise NoReferenceError(
                 f"The Fourier reference of {self.problem.name} did not settle: with modes up to {self.modes} "
                 f"and {self.steps * 2} steps per output interval its relative change is still "
                 f"{estimate:.1e}. The solution may blow up or form a shock; shorten the horizon, or add "
@@ -146,7 +146,7 @@ class _Refinement:
                 if tail <= self.target or (tail < HOPELESS and not allowed):
                     return
                 if not allowed:
-                    raise ReferenceError(
+                    raise NoReferenceError(
                         f"The Fourier reference of {self.problem.name} is not resolved: modes above "
                         f"{2 * self.modes // 3} still hold {tail:.1e} of the solution. It may form a shock; "
                         "add diffusion, or shorten the horizon."
@@ -155,7 +155,7 @@ class _Refinement:
             elif self._allowed(self.modes, 4 * self.steps):
                 self.steps *= 4
             else:
-                raise ReferenceError(
+                raise NoReferenceError(
                     f"The Fourier reference of {self.problem.name} grows without bound even with "
                     f"{self.steps} steps per output interval. The solution may blow up within the horizon, "
                     "or the equation be ill-posed (as uₜ = −uₓₓ is); shorten the horizon or check the signs "

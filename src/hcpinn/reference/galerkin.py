@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex
+from scipy.fft import next_fast_len
 
 from ..equation.probes import Slot
 from ..equation.projection import initial_on_grid, mode_numbers
@@ -49,7 +50,7 @@ class Galerkin:
         self.parts = parts
         self.half = not any(problem.complex_fields)
         self.dimensions = len(problem.space)
-        self.points = _fast_length((parts.factors + 1) * modes + 1)
+        self.points: int = next_fast_len((parts.factors + 1) * modes + 1, real=True)  # type: ignore[assignment]
         numbers = mode_numbers(modes, self.dimensions, self.half)
         self.wavenumbers = [
             (2 * np.pi / length * k).reshape([-1 if a == axis else 1 for a in range(self.dimensions)])
@@ -244,16 +245,3 @@ class Galerkin:
             return [v if c else v.real for v, c in zip(values, self.problem.complex_fields, strict=True)]
 
         return evaluate
-
-
-def _fast_length(least: int) -> int:
-    """The next length whose only prime factors are 2, 3 and 5, for which transforms are fast."""
-    length = least
-    while True:
-        rest = length
-        for prime in (2, 3, 5):
-            while rest % prime == 0:
-                rest //= prime
-        if rest == 1:
-            return length
-        length += 1

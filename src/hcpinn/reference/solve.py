@@ -10,9 +10,9 @@ import jax
 import numpy as np
 
 from ..equation.fingerprint import fingerprint
-from ..errors import ReferenceError
+from ..errors import NoReferenceError
 from ..machine.precision import double
-from ..problem import Periodic, Problem
+from ..problem import Problem
 from .cache import entry_key, load, store
 from .fourier import solve_fourier
 from .result import Outcome, Reference
@@ -42,9 +42,9 @@ def solve_reference(
     """
     axes = _output_axes(problem, points)
     if times < 2:
-        raise ReferenceError(f"A reference needs at least 2 output times, but times = {times}.")
+        raise NoReferenceError(f"A reference needs at least 2 output times, but times = {times}.")
     if not 0 < tolerance <= 1e-3:
-        raise ReferenceError(f"The tolerance of a reference lies between 0 and 1e-3, but is {tolerance:g}.")
+        raise NoReferenceError(f"The tolerance of a reference lies between 0 and 1e-3, but is {tolerance:g}.")
     solver = _solver(problem)
     key = ""
     if cache:
@@ -78,7 +78,7 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
         points = _POINTS[dimensions]
     counts = [points] * dimensions if isinstance(points, int) else list(points)
     if len(counts) != dimensions or min(counts) < 2:
-        raise ReferenceError(
+        raise NoReferenceError(
             f"{problem.name} has the space axes {', '.join(problem.space)}, but points = {points!r}. Give "
             "one number of at least 2 for all axes, or one per axis."
         )
@@ -87,7 +87,7 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
 
 
 def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], Outcome]:
-    if all(isinstance(condition, Periodic) for condition in problem.boundaries):
+    if problem.periodic:
         return solve_fourier
     if len(problem.space) == 1:
         from .chebyshev import solve_chebyshev  # SciPy takes long to import
@@ -96,7 +96,7 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
     kinds = ", ".join(
         f"{type(c).__name__} along {a}" for a, c in zip(problem.space, problem.boundaries, strict=True)
     )
-    raise ReferenceError(
+    raise NoReferenceError(
         f"There is no reference solver for {problem.name}: its boundary is {kinds}. References exist for "
         "problems that are periodic along all axes, and for those with boundary data on an interval."
     )

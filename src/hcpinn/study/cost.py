@@ -33,7 +33,7 @@ import jax.numpy as jnp
 from ..catalog import find_problem
 from ..descent import LBFGS, LevenbergMarquardt, Stage, available_bytes, from_dict, needed_bytes
 from ..descent.runs import Run
-from ..jets.taylor import closure
+from ..jets import closure, fusible
 from ..machine.precision import double
 from ..objective import chunk_size
 from ..problem import Problem
@@ -174,9 +174,9 @@ def foreseen(records: Iterable[Record], machine: Machine) -> list[tuple[float, f
 
 
 def _speed(machine: Machine, network: Network, stage: Stage) -> Speed:
-    fusible = isinstance(network, LayeredNetwork) and network.fusible
-    fusible = fusible and not isinstance(stage, LevenbergMarquardt)
-    found = machine.fused.get(stage.dtype.itemsize) if fusible else None
+    fused = isinstance(network, LayeredNetwork) and fusible(network.activation, network.width)
+    fused = fused and not isinstance(stage, LevenbergMarquardt)
+    found = machine.fused.get(stage.dtype.itemsize) if fused else None
     return found or machine.plain[stage.dtype.itemsize]
 
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..descent import Method
-from ..errors import MethodError, ReferenceError
+from ..errors import MethodError, NoReferenceError
 from ..machine.precision import double
 from ..machine.provenance import Provenance, provenance
 from ..objective import RESIDUAL
@@ -237,5 +237,5 @@ def _trusted(problem: Problem, reference: Reference | bool) -> Reference | str:
         return "No reference was asked for, so errors are not known."
     try:
         return solve_reference(problem)
-    except ReferenceError as error:
+    except NoReferenceError as error:
         return str(error)

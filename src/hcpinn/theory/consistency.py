@@ -12,6 +12,7 @@ residual that training uses.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,9 +133,8 @@ def _inner(trial: Trial, network: Any) -> Any:
 def _corners(trial: Trial) -> np.ndarray:
     """The corners of the domain at the start, and its middle."""
     problem = trial.problem
-    ends = np.stack(np.meshgrid(*problem.domain.bounds, indexing="ij")).reshape(len(problem.space), -1).T
-    middle = np.mean(np.asarray(problem.domain.bounds), axis=1)[None]
-    space = np.concatenate([ends, middle])
+    corners = list(itertools.product((0.0, 1.0), repeat=problem.domain.dimension))
+    space = problem.domain.inside(np.array([*corners, (0.5,) * problem.domain.dimension]))
     return np.column_stack([np.full(len(space), problem.start), space])
 
 

@@ -12,7 +12,7 @@ import scipy.fft
 from jaxtyping import Float
 
 from ..machine.precision import double
-from ..problem import Periodic, Problem
+from ..problem import Problem
 from ..reference import Reference
 from .decay import Descent, Frozen
 from .systems import System
@@ -90,7 +90,7 @@ def amplitudes(
     numbers: list[np.ndarray] = []
     for axis, condition in enumerate(problem.boundaries, 1):
         count = values.shape[axis]
-        if isinstance(condition, Periodic):
+        if condition.periodic:
             modes = np.fft.fft(modes, axis=axis) / count
             numbers.append(np.abs(np.fft.fftfreq(count, 1 / count)))
         else:
@@ -113,7 +113,7 @@ def reference_grid(problem: Problem, reference: Reference) -> tuple[np.ndarray, 
     picks = [np.unique(np.linspace(1, len(reference.times) - 1, _TIMES).round().astype(int))]
     for condition, axis in zip(problem.boundaries, reference.coordinates, strict=True):
         stride = max(1, len(axis) // most)
-        if isinstance(condition, Periodic):  # has its first point again at its end, and must close
+        if condition.periodic:  # has its first point again at its end, and must close
             whole = len(axis) - 1
             divisors = [n for n in range(stride, whole // 16 + 1) if whole % n == 0]
             picks.append(np.arange(0, whole, divisors[0] if divisors else 1))

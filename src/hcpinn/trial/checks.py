@@ -17,7 +17,7 @@ from jaxtyping import Array
 
 from .. import jets
 from ..errors import MethodError
-from ..problem import Dirichlet, Periodic, Problem
+from ..problem import Problem
 from .part import Condition
 
 if TYPE_CHECKING:
@@ -40,16 +40,16 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[Condition, ...]:
         trial, [_slanted_points(problem), *(p for a, _ in boundaries for p in _end_points(problem, a, times))]
     )
     ends = {axis: sides[2 * axis : 2 * axis + 2] for axis, _ in boundaries}
-    periodic = [axis for axis, condition in boundaries if isinstance(condition, Periodic)]
+    periodic = [axis for axis, condition in boundaries if condition.periodic]
     left: list[Condition] = [("periodic", axis) for axis in periodic if not _repeats(ends[axis])]
     if free:
         return (("initial", None), *left, *(("boundary", a) for a, _ in boundaries if a not in periodic))
     scale = max(float(np.abs(start.initial).max()), 1e-300)
     _check_start(problem, start, scale)
     for axis, condition in boundaries:
-        if isinstance(condition, Dirichlet):
+        if condition.prescribes_values:
             _check_dirichlet(problem, axis, times, ends[axis], scale)
-        elif isinstance(condition, Periodic):
+        elif condition.periodic:
             _check_periodic(problem, axis, times, ends[axis], scale)
         else:
             left.append(("boundary", axis))
@@ -154,20 +154,20 @@ def _repeats(ends: list[_Look]) -> bool:
 
 
 def _slanted_points(problem: Problem, count: int = 65) -> np.ndarray:
-    """Points at the start along a slanted line through the domain, away from ends and symmetries."""
-    low, high = np.asarray(problem.domain.lower), np.asarray(problem.domain.upper)
-    share = (np.arange(count)[:, None] + 0.5) / count + np.arange(len(low)) * 0.381966
-    return np.column_stack([np.full(count, problem.start), low + (high - low) * (share % 1.0)])
+    """Points at the start, away from ends and symmetries."""
+    inside = problem.domain.inside(_slanted(count, problem.domain.dimension))
+    return np.column_stack([np.full(count, problem.start), inside])
 
 
 def _end_points(problem: Problem, axis: int, times: np.ndarray) -> list[np.ndarray]:
     """Points at some times at the lower and at the upper end of an axis."""
-    ends = []
-    for edge in (problem.domain.lower[axis], problem.domain.upper[axis]):
-        points = np.column_stack([times, _slanted_points(problem, len(times))[:, 1:]])
-        points[:, axis + 1] = edge
-        ends.append(points)
-    return ends
+    unit = np.delete(_slanted(len(times), problem.domain.dimension), axis, axis=1)
+    return [np.column_stack([times, problem.domain.on(face, unit)]) for face in problem.domain.ends(axis)]
+
+
+def _slanted(count: int, dimension: int) -> np.ndarray:
+    """Points along a slanted line through the unit cube."""
+    return ((np.arange(count)[:, None] + 0.5) / count + np.arange(dimension) * 0.381966) % 1.0
 
 
 def _where(problem: Problem, point: np.ndarray) -> str:

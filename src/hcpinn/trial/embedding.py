@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..errors import MethodError, unknown_name
-from ..problem import Index, Periodic, Problem
+from ..problem import Index, Problem
 from .part import Function
 
 
@@ -36,7 +36,7 @@ class Fourier(Embedding):
             raise MethodError(f"A Fourier embedding needs at least one mode, but modes = {self.modes!r}.")
 
     def bind(self, problem: Problem) -> Function:
-        if not any(isinstance(condition, Periodic) for condition in problem.boundaries):
+        if not any(condition.periodic for condition in problem.boundaries):
             raise MethodError(
                 f"{problem.name} is not periodic, so a Fourier embedding would force it to be. "
                 "Use embedding=Plain()."
@@ -47,11 +47,11 @@ class Fourier(Embedding):
             features = [_time(problem, coordinates)]
             for axis, condition in enumerate(problem.boundaries):
                 x = coordinates[:, axis + 1 : axis + 2]
-                if isinstance(condition, Periodic):
+                if condition.periodic:
                     phase = x * (2 * jnp.pi / problem.domain.lengths[axis]) * k
                     features += [jnp.ones_like(x), jnp.cos(phase), jnp.sin(phase)]
                 else:
-                    features.append(_scaled(problem, axis, x))
+                    features.append(problem.domain.scaled(axis, x))
             return jnp.concatenate(features, axis=1)
 
         return embed
@@ -64,7 +64,7 @@ class Plain(Embedding):
     def bind(self, problem: Problem) -> Function:
         def embed(coordinates: Array) -> Array:
             space = [
-                _scaled(problem, axis, coordinates[:, axis + 1 : axis + 2])
+                problem.domain.scaled(axis, coordinates[:, axis + 1 : axis + 2])
                 for axis in range(len(problem.space))
             ]
             return jnp.concatenate([_time(problem, coordinates), *space], axis=1)
@@ -85,7 +85,7 @@ class Characteristic(Embedding):
 
         def embed(coordinates: Array) -> Array:
             t, x = coordinates[:, :1] - problem.start, coordinates[:, 1:2]
-            return _scaled(problem, 0, x - speed * t)
+            return problem.domain.scaled(0, x - speed * t)
 
         return embed
 
@@ -109,8 +109,3 @@ class Characteristic(Embedding):
 def _time(problem: Problem, coordinates: Array) -> Array:
     """Time, from 0 at the start to 1 at the horizon."""
     return (coordinates[:, :1] - problem.start) / problem.duration
-
-
-def _scaled(problem: Problem, axis: int, x: Array) -> Array:
-    low, high = problem.domain.bounds[axis]
-    return (2 * x - (low + high)) / (high - low)

@@ -6,6 +6,7 @@ import abc
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ from jaxtyping import Array
 from ..errors import MethodError
 from ..problem import Problem
 from ..problem.calling import evaluate_data
-from .part import Function, columns, edge_factor
+from .part import Function, columns
 
 
 class Gate(abc.ABC):
@@ -30,9 +31,11 @@ class LinearGate(Gate):
     """φ = (t − t₀)/(T − t₀), times 4 (x − a)(b − x)/(b − a)² for each axis with Dirichlet data."""
 
     def bind(self, problem: Problem) -> Function:
+        edges = _edges(problem)
+
         def gate(coordinates: Array) -> Array:
             share = (coordinates[:, 0] - problem.start) / problem.duration
-            return (share * edge_factor(problem, coordinates))[:, None]
+            return (share * edges(coordinates[:, 1:]))[:, None]
 
         return gate
 
@@ -49,11 +52,11 @@ class ExponentialGate(Gate):
             raise MethodError(f"The rate of a gate must be positive, but is {self.rate!r}.")
 
     def bind(self, problem: Problem) -> Function:
-        full = -math.expm1(-self.rate * problem.duration)
+        full, edges = -math.expm1(-self.rate * problem.duration), _edges(problem)
 
         def gate(coordinates: Array) -> Array:
             share = -jnp.expm1(-self.rate * (coordinates[:, 0] - problem.start)) / full
-            return (share * edge_factor(problem, coordinates))[:, None]
+            return (share * edges(coordinates[:, 1:]))[:, None]
 
         return gate
 
@@ -81,3 +84,8 @@ class CustomGate(Gate):
             return values[0][:, None]
 
         return gate
+
+
+def _edges(problem: Problem) -> Callable[[Array], Any]:
+    """Zero on the parts of the boundary where values are prescribed, as a function of positions."""
+    return partial(problem.domain.edge_factor, problem.prescribed_parts)

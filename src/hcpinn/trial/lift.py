@@ -14,7 +14,7 @@ from jaxtyping import Array
 from ..errors import MethodError
 from ..problem import Problem
 from ..problem.calling import evaluate_data
-from .part import Function, columns, prescribed_axes
+from .part import Function, columns
 
 
 class Lift(abc.ABC):
@@ -42,7 +42,7 @@ class Decay(Lift):
             raise MethodError(f"The decay rate of a lift must be zero or positive, but is {self.rate!r}.")
 
     def bind(self, problem: Problem, parameters: Mapping[str, Any]) -> Function:
-        axes = prescribed_axes(problem)
+        axes = problem.prescribed_axes
 
         def lift(coordinates: Array) -> Array:
             t, *space = columns(problem, coordinates)

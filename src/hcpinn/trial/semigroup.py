@@ -25,9 +25,9 @@ from jaxtyping import Array
 from .. import jets
 from ..errors import MethodError
 from ..jets.taylor import Jet
-from ..problem import Dirichlet, Index, Periodic, Problem
+from ..problem import Index, Problem
 from .lift import Lift, join_edges
-from .part import Function, columns, prescribed_axes
+from .part import Function, columns
 
 PARTS = ("auto", "all", "damping")
 
@@ -95,7 +95,7 @@ class Waves:
         damping = -np.real(rates)
         self.tail_rate = float(damping.max(initial=0.0))
         self.whole = whole
-        self._edges = join_edges(problem, prescribed_axes(problem), problem.parameters)
+        self._edges = join_edges(problem, problem.prescribed_axes, problem.parameters)
 
     @property
     def growth(self) -> float:
@@ -114,8 +114,9 @@ class Waves:
         """The residual that the lift alone leaves, relative to the size of its parts."""
         problem = self.problem
         rng = np.random.default_rng(0)
-        ends = [(problem.start, problem.horizon), *problem.domain.bounds]
-        places = np.column_stack([a + (b - a) * rng.random(256) for a, b in ends])
+        time, *space = rng.random((len(problem.axes), 256))
+        times = problem.start + problem.duration * time
+        places = np.column_stack([times, problem.domain.inside(np.stack(space, axis=1))])
         first: Index = (1, *(0 for _ in problem.space))
 
         @jax.jit
@@ -206,10 +207,8 @@ def _behaviour(waves: Waves) -> str:
 
 def has_waves(problem: Problem) -> bool:
     """Whether the problem's boundary has a basis of waves here."""
-    if all(isinstance(condition, Periodic) for condition in problem.boundaries):
-        return True
-    alone = len(problem.space) == 1 and isinstance(problem.boundaries[0], Dirichlet)
-    return alone and not any(problem.complex_fields)
+    alone = problem.domain.dimension == 1 and problem.prescribed_axes == [0]
+    return problem.periodic or (alone and not any(problem.complex_fields))
 
 
 def _expand(problem: Problem) -> Waves:
@@ -222,7 +221,7 @@ def _expand(problem: Problem) -> Waves:
             f"{problem.name} is neither periodic along all axes nor real on an interval with Dirichlet data, "
             "so its linear part has no lift here. Use lift=Decay(…)."
         )
-    even = not isinstance(problem.boundaries[0], Periodic)
+    even = not problem.periodic
     numbers, coefficients = _sines(problem) if even else _fourier(problem)
     size = np.abs(coefficients).max(axis=0)
     kept = size > _NOTHING * max(float(size.max(initial=0.0)), 1e-300)
@@ -271,7 +270,7 @@ def _sines(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     count, most = 1 << 14, _MOST_WAVES[1]
     (low, high), length = problem.domain.bounds[0], problem.domain.lengths[0]
     x = jnp.asarray(low + (high - low) * np.arange(1, count) / count)
-    edges = join_edges(problem, prescribed_axes(problem), problem.parameters)
+    edges = join_edges(problem, problem.prescribed_axes, problem.parameters)
     start = problem.to_components(problem.initial_values([x])) - edges(jnp.full_like(x, problem.start), [x])
     fields = np.stack([np.asarray(v) for v in problem.to_fields(start)])
     sines = np.asarray(scipy.fft.dst(fields, type=1, axis=1))[:, :most] / count

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -56,7 +55,6 @@ class Trial:
             )
         self.problem = problem
         self.network = network
-        self._for_descent = False
         self.lift: Function = lift.bind(problem, problem.parameters if parameters is None else parameters)
         self.gate: Function = gate.bind(problem)
         self.embed: Function = embedding.bind(problem)
@@ -70,14 +68,8 @@ class Trial:
         """Number of real components of u."""
         return len(self.problem.components)
 
-    def for_descent(self) -> Trial:
-        """The same function, whose jet can only be differentiated once, backward, in the parameters."""
-        other = copy.copy(self)
-        other._for_descent = True
-        return other
-
     def begin(self, points: int, dtype: Any) -> None:
-        """Have compiled, beside what comes first, what descent needs that XLA does not make."""
+        """Start compiling, in the background, what training at so many points needs beyond XLA's programs."""
         if isinstance(self.network, JetNetwork):
             self.network.begin(
                 self._features().shape[1], self.outputs, jets.closure(self.indices), points, dtype
@@ -147,9 +139,7 @@ class Trial:
         wanted = self.indices if indices is None else tuple(indices)
         below = jets.closure(wanted)
         if isinstance(self.network, JetNetwork) and fixed.features is not None:
-            network = self.network
-            propagate = network.descend if self._for_descent else network.propagate
-            inner = propagate(parameters, fixed.features, below)
+            inner = self.network.propagate(parameters, fixed.features, below)
         else:
             inner = jets.nested(lambda c: self.network(parameters, self.embed(c)), fixed.coordinates, below)
         return jets.add(jets.product(fixed.gate, inner, wanted), fixed.lift)

@@ -9,7 +9,7 @@ that the same input always gives the same bits.
 
 The kernels are compiled for the shape at hand: on a GPU by NVIDIA's run-time compiler, which comes with
 JAX, on a CPU by the system's C++ compiler if there is one. XLA launches them like any other operation.
-Where `suits` says no, the networks' own `propagate` does the same.
+Where `suits` says no, `network_jet` goes layer by layer instead.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def propagate(
 ) -> Jet:
     """The jet of the outputs from the jet of the features, where `suits` says so.
 
-    As `MLP.propagate`, or with two encoders as `ModifiedMLP.propagate`. It can be differentiated once,
-    backward, with respect to the parameters; the features count as constants.
+    Arguments are those of `network_jet`. It can be differentiated once, backward, with respect to the
+    parameters; the features count as constants.
     """
     plan = _plan(activation, layers, features, indices, encoders)
     value = features[indices[0]]
@@ -96,9 +96,9 @@ def begin(
     precision: str,
     mixed: bool,
 ) -> None:
-    """Have the kernels for layers of these sizes compiled beside whatever comes before they are needed.
+    """Start compiling the kernels for layers of these sizes in the background.
 
-    That is for the CPU's, which take the compiler of the system a few seconds.
+    That is for the CPU's, which take the system's compiler a few seconds.
     """
     if platform() == "cpu" and not _off() and len(sizes) > 3:
         plan = _shaped(activation, sizes, indices, points, precision, mixed)
@@ -122,16 +122,22 @@ def _off() -> bool:
 
 @cache
 def _prepared(plan: Plan, backend: str) -> bool:
-    """Whether the kernels could be compiled; if not, it is said why."""
+    """Whether the kernels could be compiled; if not, one sentence says why, once per process."""
     try:
         if backend == "cpu":
             host.prepare(plan)
         else:
             cuda.prepare(plan)
     except (CompilerError, OSError, ImportError, AttributeError, TypeError) as error:
-        warnings.warn(f"Training goes without fused kernels: {error}", stacklevel=2)
+        _warn(str(error))
         return False
     return True
+
+
+@cache
+def _warn(reason: str) -> None:
+    """Say once that kernels could not be compiled."""
+    warnings.warn(f"The fused kernels could not be compiled, so training is slower: {reason}", stacklevel=2)
 
 
 def _plan(
