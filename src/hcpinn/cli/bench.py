@@ -50,7 +50,8 @@ def bench(
     from rich.table import Table
 
     from ..machine.files import write_bytes
-    from ..speed.bench import HEADS, all_ceilings, ceiling_words, cells, measure, standard_cases
+    from ..speed import all_ceilings, measure, standard_cases
+    from ..speed.bench import HEADS
     from ..speed.record import origin
 
     if out is not None:
@@ -68,10 +69,10 @@ def bench(
         ceilings = all_ceilings(rounds=rounds, tell=status.update)
         for row in measure(cases, ceilings, rounds=rounds, tell=status.update):
             rows.append(row)
-            table.add_row(*cells(row))
+            table.add_row(*row.cells())
     console.print(f"[bold]{record['device']}[/bold], best rates")
     for precision, found in ceilings.items():
-        console.print(f"  {precision}: {ceiling_words(found)}")
+        console.print(f"  {precision}: {found}")
     console.print()
     console.print(table)
     if out is not None:
