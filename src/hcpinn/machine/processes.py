@@ -1,7 +1,7 @@
 """Processes that train together through `jax.distributed`: the first one decides and writes files.
 
-All of them must run the same programs in the same order, so one process settles whatever depends on a clock, a
-signal or rounding.
+All of them must run the same programs in the same order, so one process settles whatever depends on a
+clock, a signal or rounding.
 """
 
 from __future__ import annotations
@@ -56,6 +56,6 @@ def _parts(text: str) -> tuple[str, int, int]:
         if number < count:
             return parts[0], count, number
     raise MethodError(
-        "Processes are joined by the first one's address, how many there are, and this one's number from 0 on, "
-        f"as in node0:1234,2,0; not by '{text}'."
+        "Processes are joined by the first one's address, how many there are, and this one's number from 0 "
+        f"on, as in node0:1234,2,0; not by '{text}'."
     )
