@@ -1,0 +1,1 @@
+"""Networks whose output weights move in time as a stiff ODE."""
