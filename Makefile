@@ -45,6 +45,8 @@ lint: $(dev) ## Check format, lint and types
 	@$(bin)/ruff check --output-format concise .
 	@echo "Types"
 	@$(bin)/pyright
+	@echo "Layers"
+	@$(bin)/lint-imports --no-cache --no-logo
 
 format: $(dev) ## Format the code and mend what ruff can mend
 	@$(bin)/ruff check --fix-only --quiet .

@@ -49,7 +49,7 @@ def main() -> None:
 
 def measure(settings: argparse.Namespace) -> None:
     from hcpinn.catalog import ENTRIES
-    from hcpinn.files import write_bytes
+    from hcpinn.machine.files import write_bytes
     from hcpinn.speed.record import load_average, origin
 
     record = origin("python benchmarks/compile_time.py", sys.argv[1:])
@@ -91,9 +91,9 @@ def single(settings: argparse.Namespace) -> None:
 
     import hcpinn as hc
     from hcpinn import solving
-    from hcpinn.programs import keep_programs
-    from hcpinn.training import Progress
-    from hcpinn.training.program import Program
+    from hcpinn.descent import Progress
+    from hcpinn.descent.program import Program
+    from hcpinn.machine.programs import keep_programs
 
     found: dict[str, float] = {"import_s": time.time() - settings.began}
     keep_programs()

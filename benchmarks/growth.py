@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from hcpinn.errors import HcpinnError
-from hcpinn.figures import BLUE, GREY, ORANGE, finish, subplots
-from hcpinn.files import write_bytes
-from hcpinn.programs import keep_programs
+from hcpinn.machine.files import write_bytes
+from hcpinn.machine.programs import keep_programs
+from hcpinn.solution.figures import BLUE, GREY, ORANGE, finish, subplots
 from hcpinn.speed import measure_ceilings
 from hcpinn.speed.growth import BASE, SWEEPS, Left, slope, sweep
 from hcpinn.speed.record import load_average, origin

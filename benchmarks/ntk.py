@@ -24,8 +24,8 @@ import jax
 import numpy as np
 
 from hcpinn import find_method, find_problem
-from hcpinn.precision import double
-from hcpinn.solving import provenance
+from hcpinn.machine.precision import double
+from hcpinn.machine.provenance import provenance
 from hcpinn.theory import System, gram_spectrum, hard_method, kernel, soft_method
 
 

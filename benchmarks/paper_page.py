@@ -20,15 +20,15 @@ from pathlib import Path
 
 from above_published import above, exact_rows, published_rows
 from hcpinn.catalog import ENTRIES
-from hcpinn.study.claimed import CLAIMS
-from hcpinn.study.claims import Evidence, Finding, Status, judge, our_evidence, published_evidence
+from hcpinn.papers.hao2026.claimed import CLAIMS
+from hcpinn.papers.hao2026.claims import Evidence, Finding, Status, judge, our_evidence, published_evidence
+from hcpinn.papers.hao2026.paper import best_row
 from hcpinn.study.columns import number
 from hcpinn.study.cost import H200, foreseen
 from hcpinn.study.figures import overview_figure, scatter_figure
 from hcpinn.study.forecast import forecast
 from hcpinn.study.formats import to_markdown
 from hcpinn.study.gallery import Gallery
-from hcpinn.study.paper import best_row
 from hcpinn.study.provenance import listed, origin
 from hcpinn.study.ready import find_study
 from hcpinn.study.record import Record

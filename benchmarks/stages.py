@@ -21,9 +21,9 @@ import jax
 import numpy as np
 
 from hcpinn import Run, find_method, find_problem
-from hcpinn.files import write_bytes
-from hcpinn.fused import SWITCH
-from hcpinn.programs import keep_programs
+from hcpinn.jets.fused import SWITCH
+from hcpinn.machine.files import write_bytes
+from hcpinn.machine.programs import keep_programs
 from hcpinn.speed import TrainingStep, time_steps
 from hcpinn.speed.record import origin
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from hcpinn.programs import BY_RULE, BY_TIMING
+from hcpinn.machine.programs import BY_RULE, BY_TIMING
 from hcpinn.study.columns import ratio
 
 ACCURACY = 1e-2

@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from hcpinn import MLP, Broyden, Decay, Method, Problem, Run, find_method, find_problem, solve_batch
+from hcpinn.checking import relative_errors
+from hcpinn.machine.provenance import provenance
 from hcpinn.reference import solve_reference
-from hcpinn.solution import relative_errors
-from hcpinn.solving import provenance
 
 ACCURACY = 1e-3
 LESSONS = 12

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import hcpinn as hc
-from hcpinn.solving import provenance
-from hcpinn.study.commit import source_commit
+from hcpinn.machine.commit import source_commit
+from hcpinn.machine.provenance import provenance
 from hcpinn.theory import System, descend, freeze, hard_method
 
 PROBLEMS = ("advection", "allen-cahn-1")

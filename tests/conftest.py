@@ -24,7 +24,7 @@ import jax
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
-from hcpinn.precision import double
+from hcpinn.machine.precision import double
 
 for setting, value in PROGRAMS.items():
     jax.config.update(setting, value)

@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 
 from hcpinn.catalog import find_method, find_problem
-from hcpinn.method import to_dict, with_budget
-from hcpinn.runs import Run
+from hcpinn.descent import to_dict, with_budget
+from hcpinn.descent.runs import Run
 from hcpinn.study import Record, run_key
 
 

@@ -5,8 +5,8 @@ import numpy as np
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn.solution import Provenance
-from hcpinn.training import History, Stop
+from hcpinn.descent import History, Stop
+from hcpinn.machine.provenance import Provenance
 
 METHOD = hc.Method(lift=hc.Decay(1.3), embedding=hc.Fourier(2), network=hc.MLP(8, 2), points=128)
 HEAT = declare(name="heat", rhs=lambda u, k: k * u.xx, parameters={"k": 0.1})

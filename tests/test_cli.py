@@ -11,9 +11,10 @@ from PIL import Image
 
 import hcpinn as hc
 from command_line import assert_refused, hcpinn
-from hcpinn.catalog import ENTRIES, METHODS, SWITCHES
+from hcpinn.catalog import ENTRIES, METHODS
+from hcpinn.descent import Stop
+from hcpinn.papers.hao2026.rows import SWITCHES
 from hcpinn.solving import CHECKPOINT
-from hcpinn.training import Stop
 
 RESULTS = {"summary.json", "solution.npz", "method.toml", "fields.png", "slices.png", "history.png"}
 

@@ -1,10 +1,8 @@
 """Importing costs nothing, changes nothing, and every public name is there."""
 
-import ast
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +11,6 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-
-SOURCE = Path(hc.__file__).parent
 
 
 def run(script):
@@ -71,23 +67,15 @@ def test_every_public_name_resolves_and_says_what_it_is(name):
     assert name in dir(hc)
 
 
-def test_names_offered_at_run_time_are_those_offered_to_type_checkers():
-    tree = ast.parse((SOURCE / "__init__.py").read_text())
-    guarded = next(n for n in tree.body if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test))
-    seen = {alias.name for n in guarded.body if isinstance(n, ast.ImportFrom) for alias in n.names}
-    assert seen == set(hc.__all__)
-    assert len(hc.__all__) == len(set(hc.__all__))
-
-
 def test_everything_a_method_or_problem_is_made_of_is_public():
-    from hcpinn import method, objective, problem, training, trial
+    from hcpinn import descent, objective, problem, trial
 
     parts = (
         *(trial.Lift, trial.Gate, trial.Embedding, trial.Network),
         *(objective.Penalty, objective.WeightRule, objective.Batches),
-        *(training.Stage, training.Schedule, method.Resampling, method.Curriculum),
+        *(descent.Stage, descent.Schedule, descent.Resampling, descent.Curriculum),
     )
-    for room in (trial, objective, training, problem, method):
+    for room in (trial, objective, descent, problem):
         for name in room.__all__:
             thing = getattr(room, name)
             if (
@@ -99,7 +87,7 @@ def test_everything_a_method_or_problem_is_made_of_is_public():
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="module 'hcpinn' has no attribute 'slove'"):
+    with pytest.raises(AttributeError, match="slove"):
         hc.slove  # noqa: B018
 
 

@@ -11,12 +11,11 @@ from common import DEPTH, MODES, RATE, WIDTH, serve
 from jax.flatten_util import ravel_pytree
 
 import hcpinn as hc
-from hcpinn import sampling
-from hcpinn.jets import closure
-from hcpinn.objective import Objective, chunk_size, stack
-from hcpinn.precision import double
-from hcpinn.solution import make_trial
-from hcpinn.training.program import cast
+from hcpinn.descent.program import cast
+from hcpinn.jets.taylor import closure
+from hcpinn.machine.precision import double
+from hcpinn.objective import Objective, chunk_size, sampling, stack
+from hcpinn.trial import make_trial
 
 FOURTH = lambda u: 1e-3 * u.xx - 1e-7 * u.xxxx - 5 * (u**3 - u)
 

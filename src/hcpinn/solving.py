@@ -5,36 +5,29 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
-import platform
 from collections.abc import Sequence
-from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import __version__, sampling
-from .beside import Beside
 from .catalog import DEFAULT, find_method
+from .checking import judge, relative_errors, wiggles
+from .descent import Checkpoint, Method, Progress, Run, Trained, to_dict, train
+from .equation import fingerprint
 from .errors import FileError, HcpinnError, MethodError, ReferenceError
-from .method import Method, to_dict
-from .objective import Devices, find_devices
+from .machine.background import Beside
+from .machine.precision import double
+from .machine.processes import is_first
+from .machine.provenance import provenance
+from .objective import Devices, find_devices, sampling
 from .planning import REFERENCE, TrainingPlan, network_key
-from .precision import double
 from .problem import Problem
-from .processes import is_first
-from .programs import choice_of_kernels
-from .reference import Reference, fingerprint, solve_reference
-from .resolution import wiggles
-from .runs import Run
-from .solution import Provenance, Solution, make_trial, relative_errors
-from .training import Checkpoint, Progress, Trained, train
-from .trial import Trial
-from .verdict import judge
+from .reference import Reference, solve_reference
+from .solution import Solution
+from .trial import Trial, make_trial
 
 CHECKPOINT = "checkpoint.npz"
 """Name of the checkpoint in an output folder."""
@@ -247,35 +240,6 @@ def _early_comparison(found: Solution, reference: Reference, estimate: float) ->
         return estimate
     predicted = found.on_grid(close.times, *close.coordinates)
     return max(relative_errors(short, predicted, close.values)[0].values())
-
-
-def provenance(devices: int = 1) -> Provenance:
-    """The device and the versions in use now, and how many devices share the work."""
-    device = jax.local_devices()[0]
-    name = f"{device.platform}: {device.device_kind}"
-    if device.platform == "cpu":
-        name = f"cpu: {_processor()}, {os.cpu_count()} cores"
-    if devices > 1:
-        name += f", {devices} devices"
-    if jax.process_count() > 1:
-        name += f" in {jax.process_count()} processes"
-    packages = ("jax", "jaxlib", "numpy", "equinox", "optax")
-    versions = {
-        "hcpinn": __version__,
-        "python": platform.python_version(),
-        **{p: version(p) for p in packages},
-    }
-    return Provenance(name, versions, choice_of_kernels(device.platform))
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 def _as_method(method: Method | str | None, problem: Problem) -> Method:

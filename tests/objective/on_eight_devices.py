@@ -7,11 +7,11 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
+from hcpinn.descent import Stop
 from hcpinn.errors import MethodError
 from hcpinn.objective import RESIDUAL, find_devices, take_batch
 from hcpinn.objective.devices import ENOUGH
 from hcpinn.planning import TrainingPlan
-from hcpinn.training import Stop
 
 SCALAR = declare()
 SYSTEM = hc.find_problem("gray-scott")

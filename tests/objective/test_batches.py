@@ -9,9 +9,8 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn import sampling
 from hcpinn.errors import MethodError
-from hcpinn.objective import RESIDUAL, Objective, take_batch
+from hcpinn.objective import RESIDUAL, Objective, sampling, take_batch
 from hcpinn.trial import Trial
 
 POINTS = 16_384

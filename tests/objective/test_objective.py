@@ -9,8 +9,7 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn import sampling
-from hcpinn.objective import RESIDUAL, Objective, chunk_size, residual, stack
+from hcpinn.objective import RESIDUAL, Objective, chunk_size, residual, sampling, stack
 from hcpinn.objective.chunks import in_chunks
 from hcpinn.trial import Trial
 

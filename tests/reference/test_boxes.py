@@ -4,9 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hcpinn.equation import fingerprint
 from hcpinn.errors import ReferenceError
 from hcpinn.problem import Box, Dirichlet, Neumann, Periodic, Problem
-from hcpinn.reference import fingerprint, solve_reference
+from hcpinn.reference import solve_reference
 
 PERIOD = (0, 2 * np.pi)
 

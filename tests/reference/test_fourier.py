@@ -4,12 +4,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hcpinn.equation.projection import project
+from hcpinn.equation.split import split
 from hcpinn.errors import ReferenceError
 from hcpinn.problem import Interval, Problem
 from hcpinn.reference import solve_reference
 from hcpinn.reference.galerkin import Galerkin
-from hcpinn.reference.projection import project
-from hcpinn.reference.split import split
 
 PERIOD = Interval(0, 2 * np.pi)
 

@@ -8,8 +8,8 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
+from hcpinn.descent import History, PointWeights
 from hcpinn.errors import HcpinnError
-from hcpinn.training import History, PointWeights
 from solutions import SOLUTION, SYSTEM, WAVE, heat_reference, make
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn.training import Stop
+from hcpinn.descent import Stop
 from solutions import METHOD, T, X, difference, make
 
 MARCHED = make(method=dataclasses.replace(METHOD, windows=3, network=hc.MLP(8, 1)))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
+from hcpinn.descent import Progress, train
 from hcpinn.planning import TrainingPlan
 from hcpinn.speed import Case, TrainingStep, model_problem, time_steps
-from hcpinn.training import Progress, train
 
 SMALL = hc.Method(embedding=hc.Fourier(1), network=hc.MLP(8, 2), points=64, stages=(hc.Adam(steps=20),))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import hcpinn as hc
-from hcpinn.runs import check_alike
+from hcpinn.descent.runs import check_alike
 from hcpinn.study import Store, find_study
 from hcpinn.study.cost import H200, cost, foreseen, largest_group, this_machine
 from hcpinn.study.forecast import forecast

@@ -5,14 +5,16 @@ import dataclasses
 import pytest
 
 import hcpinn as hc
-from hcpinn.catalog import find_method, published_rows, tables
+from hcpinn.catalog import find_method
+from hcpinn.descent import to_dict
 from hcpinn.errors import HcpinnError
-from hcpinn.method import to_dict
-from hcpinn.study import CLAIMS, Study, find_study, grid, load_study, paper, ready_made
-from hcpinn.study.claims import Evidence
+from hcpinn.papers.hao2026.claimed import CLAIMS
+from hcpinn.papers.hao2026.claims import Evidence
+from hcpinn.papers.hao2026.paper import MODES, paper
+from hcpinn.papers.hao2026.published import published_rows, tables
+from hcpinn.study import Study, find_study, grid, load_study, ready_made
 from hcpinn.study.cost import LARGEST
 from hcpinn.study.groups import grouped
-from hcpinn.study.paper import MODES
 from small_studies import DECAY, method, study
 
 FILE = """

@@ -13,10 +13,10 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
+from hcpinn.descent import Progress, Stop
 from hcpinn.errors import HcpinnError, MethodError
 from hcpinn.study import Store, Watch, load_study, run_study
 from hcpinn.study.workers import WORKER
-from hcpinn.training import Progress, Stop
 from small_studies import DECAY, method, same, soft, study, wait_for
 
 pytestmark = pytest.mark.usefixtures("no_programs_kept")

@@ -13,9 +13,9 @@ from PIL import Image
 from browser import Browser
 from hcpinn.catalog import find_method, find_problem
 from hcpinn.cli import main
+from hcpinn.descent import with_budget
+from hcpinn.descent.runs import Run
 from hcpinn.errors import FileError
-from hcpinn.method import with_budget
-from hcpinn.runs import Run
 from hcpinn.solving import solve_batch
 from hcpinn.study import Store, run_key
 from hcpinn.study.picture import small_png, to_svg

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
+from hcpinn.descent import Stop
 from hcpinn.errors import FileError
 from hcpinn.solving import solve_batch
 from hcpinn.study import Store, Watch, run_study
 from hcpinn.study.claim import Claim
-from hcpinn.training import Stop
 from small_studies import DECAY, method, same, soft, study
 
 HARD = [hc.Run(DECAY, method(lift=hc.Decay(rate)), seed) for seed, rate in enumerate((0.3, 0.5))]

@@ -6,10 +6,11 @@ import io
 
 import pytest
 
-from hcpinn.catalog import find_method, find_problem, published_rows
-from hcpinn.catalog.rows import is_row
+from hcpinn.catalog import find_method, find_problem
+from hcpinn.papers.hao2026.explanations import explanations
+from hcpinn.papers.hao2026.published import published_rows
+from hcpinn.papers.hao2026.rows import is_row
 from hcpinn.study.columns import number, ratio
-from hcpinn.study.explanations import explanations
 from hcpinn.study.formats import latex
 from hcpinn.study.rows import Spread
 from hcpinn.study.tables import own_rows, read_tables

@@ -10,11 +10,10 @@ import pytest
 import hcpinn as hc
 from declarations import declare
 from equations import DIRICHLET, LINEAR, method
-from hcpinn import sampling
 from hcpinn.errors import MethodError
-from hcpinn.objective import residual
-from hcpinn.solution import make_trial
+from hcpinn.objective import residual, sampling
 from hcpinn.theory import advection_residual, check_consistency
+from hcpinn.trial import make_trial
 
 LIFTS = {
     "decay": hc.Decay(2.0),

@@ -7,9 +7,8 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn import sampling
 from hcpinn.errors import MethodError, UnknownNameError
-from hcpinn.objective import residual
+from hcpinn.objective import residual, sampling
 from hcpinn.trial import Trial
 
 

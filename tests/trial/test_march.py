@@ -10,10 +10,10 @@ import pytest
 import hcpinn as hc
 from declarations import declare, declare_dirichlet
 from hcpinn import jets
+from hcpinn.descent.runs import Run
 from hcpinn.errors import MethodError
 from hcpinn.objective import residual
 from hcpinn.planning import TrainingPlan
-from hcpinn.runs import Run
 from hcpinn.trial import MarchedTrial, Trial, march
 
 WALLS = declare_dirichlet(start=-0.5, initial=lambda x: (1 - x) / 4 + (np.cos(0.5) - 1) * (1 + x) / 2)

@@ -10,7 +10,7 @@ from hcpinn import jets
 from hcpinn.catalog import ENTRIES
 from hcpinn.errors import MethodError, UnknownNameError
 from hcpinn.objective import check_penalties
-from hcpinn.solution import make_trial
+from hcpinn.trial import make_trial
 
 PI = np.pi
 

@@ -5,9 +5,8 @@ u₀ = sin 4πx cos 4πy.
 
 import jax.numpy as jnp
 
-from ..method import Method
+from ..descent import LBFGS, Adam, Method
 from ..problem import Box, Periodic, Problem
-from ..training import LBFGS, Adam
 from ..trial import Decay
 from .entry import Entry
 

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from ..method import Method
+from ..descent import Method
 from ..problem import Dirichlet, Interval, Problem
 from ..trial import Decay, Plain
 from .entry import Entry

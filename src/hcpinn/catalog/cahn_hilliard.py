@@ -2,9 +2,9 @@
 
 import jax.numpy as jnp
 
+from ..papers.hao2026.rows import row
 from ..problem import Interval, Periodic, Problem
 from .entry import Entry
-from .rows import row
 
 _PROBLEM = Problem(
     name="cahn-hilliard",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..method import Method
+from ..descent import Method
 from ..problem import Problem
 
 

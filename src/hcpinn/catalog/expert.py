@@ -5,10 +5,9 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from ..method import Method, Resampling
+from ..descent import Broyden, Method, Resampling
+from ..equation.growth import growth_rate
 from ..problem import Problem
-from ..timescale import growth_rate
-from ..training import Broyden
 from ..trial import MLP, Decay, Semigroup, has_waves
 from .parts import edges, embedding
 

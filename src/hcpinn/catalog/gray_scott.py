@@ -6,9 +6,9 @@ Periodic on [−50, 50], T = 20.
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from ..papers.hao2026.rows import row
 from ..problem import Interval, Periodic, Problem
 from .entry import Entry
-from .rows import row
 
 
 def initial(x: Array) -> tuple[Array, Array]:

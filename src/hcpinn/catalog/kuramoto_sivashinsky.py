@@ -5,9 +5,9 @@ u₀ = cos(x/16) (1 + sin((x − 1)/16)).
 
 import jax.numpy as jnp
 
+from ..papers.hao2026.rows import row
 from ..problem import Interval, Periodic, Problem
 from .entry import Entry
-from .rows import row
 
 ENTRY = Entry(
     problem=Problem(

@@ -6,16 +6,15 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
+from ..descent import LBFGS, Adam, Exponential, Method, load_method
 from ..errors import unknown_name
-from ..method import Method, load_method
 from ..objective import Attention, Causal, InitialPenalty
+from ..papers.hao2026.rows import SWITCHES, is_row, modes, row
 from ..problem import Periodic, Problem
-from ..training import LBFGS, Adam, Exponential
 from ..trial import MLP, Characteristic, Decay, ModifiedMLP, NoGate, NoLift
 from .expert import expert
 from .parts import edges, embedding
 from .problems import ENTRIES
-from .rows import SWITCHES, is_row, modes, row
 
 
 def paper(problem: Problem) -> Method:

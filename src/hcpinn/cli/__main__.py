@@ -1,5 +1,5 @@
 """`python -m hcpinn.cli`."""
 
-from . import main
+from .app import main
 
 main()

@@ -47,7 +47,7 @@ def bench(
     from rich.console import Console
     from rich.table import Table
 
-    from ..files import write_bytes
+    from ..machine.files import write_bytes
     from ..speed.bench import HEADS, all_ceilings, ceiling_words, cells, measure, standard_cases
     from ..speed.record import origin
 

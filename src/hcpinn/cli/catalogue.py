@@ -51,7 +51,7 @@ def methods(
         hcpinn methods paper --problem gray-scott > mine.toml
     """
     from ..catalog import find_method, find_problem
-    from ..method import to_toml
+    from ..descent import to_toml
 
     if name is not None:
         typer.echo(to_toml(find_method(name, find_problem(problem))), nl=False)
@@ -104,8 +104,8 @@ def gallery(
     from rich.table import Table
 
     from ..catalog import ENTRIES
-    from ..figures import finish, gallery_figure
     from ..reference import solve_reference
+    from ..solution.figures import finish, gallery_figure
 
     check_folder(out.parent)
     table = Table("problem", "estimated error", "seconds", box=None, header_style="bold", pad_edge=False)

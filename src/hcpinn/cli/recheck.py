@@ -92,7 +92,7 @@ def recheck(
 
         hcpinn recheck results/paper --against out/study
     """
-    from ..programs import keep_programs
+    from ..machine.programs import keep_programs
     from ..study import Watch, compare
     from ..study import recheck as train_again
     from ..study.comparison import FILE
@@ -223,7 +223,7 @@ def _labels(records: Sequence[Record]) -> list[str]:
 
 
 def _conclude(found: Recheck) -> None:
-    from ..training import Stop
+    from ..descent import Stop
 
     if found.report.left:
         typer.echo("The same command goes on from here.")

@@ -37,7 +37,7 @@ def report(
     """
     from rich.console import Console
 
-    from ..programs import keep_programs
+    from ..machine.programs import keep_programs
     from ..study.report import write_report, write_tables
 
     keep_programs()

@@ -12,9 +12,9 @@ from ..errors import MethodError
 from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, app, check_folder, show_facts
 
 if TYPE_CHECKING:
-    from ..method import Method
+    from ..descent import Method
     from ..problem import Problem
-    from ..solution import Solution
+    from ..solution.solution import Solution
 
 
 @app.command()
@@ -105,15 +105,15 @@ def solve(
 
         hcpinn solve allen-cahn-1 --method paper --distributed node0:1234,2,0
     """
-    from ..processes import is_first, join
+    from ..machine.processes import is_first, join
 
     if distributed is not None:
         join(distributed)
 
     from .. import solving
     from ..catalog import DEFAULT, find_method, find_problem
-    from ..programs import keep_programs
-    from ..training import Stop
+    from ..descent import Stop
+    from ..machine.programs import keep_programs
 
     keep_programs()
     problem = find_problem(name).with_parameters(**assignments(set_ or []))
@@ -167,7 +167,7 @@ def assignments(texts: list[str]) -> dict[str, float]:
 
 def _with_budget(method: Method, steps: str | None, points: int | None) -> Method:
     """The method with the step and point budgets given on the command line."""
-    from ..method import with_budget
+    from ..descent import with_budget
 
     try:
         counts = None if steps is None else [int(part) for part in steps.split(",")]
@@ -179,8 +179,8 @@ def _with_budget(method: Method, steps: str | None, points: int | None) -> Metho
 
 
 def _write(solution: Solution, folder: Path) -> None:
-    from ..files import write_bytes
-    from ..method import save_method
+    from ..descent import save_method
+    from ..machine.files import write_bytes
 
     solution.save(folder / "solution.npz")
     write_bytes(folder / "summary.json", (json.dumps(solution.summary(), indent=2) + "\n").encode())
@@ -193,7 +193,7 @@ def _write(solution: Solution, folder: Path) -> None:
 
 
 def _report(solution: Solution, folder: Path) -> None:
-    from ..precision import double
+    from ..machine.precision import double
     from ..trial import Semigroup
 
     facts: list[tuple[str, str]] = [

@@ -125,7 +125,7 @@ def study(
     if cluster is not None or processes > 1:
         # This process plans; the memory of a GPU on this machine is for the workers that train on it.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    from ..programs import keep_programs
+    from ..machine.programs import keep_programs
     from ..study import Watch, run_study
     from ..study.watch import in_terminal
 
@@ -231,8 +231,8 @@ def _forecast(wanted: Study, out: Path | None, together: int | None, processes: 
 
 
 def _conclude(report: Report, folder: Path) -> None:
+    from ..descent import Stop
     from ..study.watch import counted
-    from ..training import Stop
 
     parts = [f"{counted(report.done, 'run')} done"]
     parts += [f"{report.failed} failed"] if report.failed else []

@@ -72,7 +72,7 @@ def theory(
         hcpinn theory all --points 256
     """
     from ..catalog import ENTRIES
-    from ..programs import keep_programs
+    from ..machine.programs import keep_programs
 
     keep_programs()
     folder = out or Path("out") / "theory" / ("" if name == _ALL else name)
@@ -83,7 +83,7 @@ def theory(
         return
     if set_:
         raise MethodError("--set changes a parameter of one problem; name that problem in place of 'all'.")
-    from ..files import write_bytes
+    from ..machine.files import write_bytes
     from ..theory.table import table_rows, to_markdown
 
     summaries = [_one(each, method, {}, settings, folder / each) for each in ENTRIES]
@@ -99,8 +99,8 @@ def _one(name: str, method: str, values: dict[str, float], settings: dict[str, A
     from rich.console import Console
 
     from ..catalog import find_method, find_problem
-    from ..files import write_bytes
-    from ..method import to_dict
+    from ..descent import to_dict
+    from ..machine.files import write_bytes
     from ..theory import analyse, hard_method
     from ..theory.figures import draw
 

@@ -16,7 +16,10 @@ from .penalties import (
 )
 from .residual import residual
 from .term import Block, Term, residual_block
-from .weights import Attention, Causal, SelfAdaptive, WeightRule
+from .weights.attention import Attention
+from .weights.causal import Causal
+from .weights.rule import WeightRule
+from .weights.self_adaptive import SelfAdaptive
 
 __all__ = [
     "RESIDUAL",

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from ..errors import MethodError
-from .objective import RESIDUAL, Data
+from .data import Data
+from .objective import RESIDUAL
 from .term import Block
 
 

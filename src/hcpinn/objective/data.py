@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt32
 
-from ..jets import Jet
+from ..jets.taylor import Jet
 from ..trial import Fixed
 from .term import Block
 

@@ -13,9 +13,9 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from .. import sampling
-from ..jets import closure
+from ..jets.taylor import closure
 from ..trial import JetNetwork, Trial
+from . import sampling
 from .chunks import in_chunks, jacobian_chunk, join_chunks, without_filling
 from .data import Data
 from .devices import Devices

@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from .. import sampling
 from ..errors import MethodError
 from ..problem import Index, Periodic, Problem
 from ..trial import Trial
+from . import sampling
 from .term import Block, Term, make_block
 
 

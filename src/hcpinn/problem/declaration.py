@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array
 
 from ..errors import HcpinnError, ProblemError, unknown_name
-from ..precision import double
+from ..machine.precision import double
 from .calling import argument_names, call_by_name, evaluate_data
 from .conditions import Boundary, Periodic, per_axis
 from .domain import Box

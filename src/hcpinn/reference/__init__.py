@@ -1,7 +1,6 @@
 """Trusted classical solutions from the same declaration, each with an estimate of its error."""
 
-from .fingerprint import fingerprint
 from .result import Reference
 from .solve import solve_reference
 
-__all__ = ["Reference", "fingerprint", "solve_reference"]
+__all__ = ["Reference", "solve_reference"]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..cache import cache_folder
+from ..machine.cache import cache_folder
 from .result import Reference
 
 _VERSION = 2

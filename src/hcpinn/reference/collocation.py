@@ -19,11 +19,11 @@ import scipy.integrate
 import scipy.sparse
 from jaxtyping import Array, Float
 
-from ..beside import check_wanted
+from ..equation.probes import Slot, evaluate, slots
+from ..equation.projection import initial_on_grid
+from ..machine.background import check_wanted
 from ..problem import Dirichlet, Periodic, Problem
 from .patches import Patches
-from .probes import Slot, evaluate, slots
-from .projection import initial_on_grid
 
 DEGREE = 24
 """Degree of each element: high enough for spectral accuracy, low enough for sparse matrices."""

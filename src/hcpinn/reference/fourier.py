@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..equation.probes import slots
+from ..equation.projection import needed_modes, project, sample, seam_notes
+from ..equation.split import middle_slopes, split
 from ..errors import ReferenceError
 from ..problem import Index, Problem
 from .galerkin import Galerkin
-from .probes import slots
-from .projection import needed_modes, project, sample, seam_notes
 from .result import HOPELESS, ROUNDING, Outcome, relative_change
-from .split import middle_slopes, split
 
 _LOOK_MODES = {1: 1024, 2: 96, 3: 32}
 _FEWEST_MODES = {1: 64, 2: 12, 3: 8}

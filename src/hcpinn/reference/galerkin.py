@@ -16,12 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex
 
-from ..beside import check_wanted
+from ..equation.probes import Slot
+from ..equation.projection import initial_on_grid, mode_numbers
+from ..equation.split import Split
+from ..machine.background import check_wanted
 from ..problem import Index, Problem
 from .etdrk4 import Coefficients, Linear, advance, coefficients
-from .probes import Slot
-from .projection import initial_on_grid, mode_numbers
-from .split import Split
 
 GRADED_LEVELS = 12
 """Halvings of the first output interval where the data are rough, so that early steps are short."""

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 import jax
 import numpy as np
 
+from ..equation.fingerprint import fingerprint
 from ..errors import ReferenceError
-from ..precision import double
+from ..machine.precision import double
 from ..problem import Periodic, Problem
 from .cache import entry_key, load, store
-from .fingerprint import fingerprint
 from .fourier import solve_fourier
 from .result import Outcome, Reference
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..method import Method
-from ..runs import Run
-from ..training import Adam
+from ..descent import Adam, Method
+from ..descent.runs import Run
 from ..trial import MLP, Decay, Fourier
 from .ceilings import Ceilings, measure_ceilings
 from .problems import model_problem

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..precision import double
+from ..machine.precision import double
 from .counts import Work
 
 _SIZES = {

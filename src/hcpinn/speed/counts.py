@@ -25,12 +25,12 @@ import jax
 import jax.numpy as jnp
 
 from .. import jets
+from ..descent import Adam
 from ..errors import MethodError
+from ..machine.precision import double
 from ..objective import RESIDUAL, Data, Objective
 from ..objective.residual import residual
-from ..precision import double
 from ..problem import Index
-from ..training import Adam
 from ..trial import MLP, JetNetwork, Trial
 from ..trial.network import ACTIVATIONS
 from .operations import Operations, operations

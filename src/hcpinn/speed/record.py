@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..solving import provenance
-from ..study.commit import source_commit
+from ..machine.commit import source_commit
+from ..machine.provenance import provenance
 
 
 def origin(program: str, arguments: Sequence[str]) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
+from ..descent.program import Program, cast
+from ..descent.runs import Run
+from ..machine.precision import double
 from ..planning import TrainingPlan
-from ..precision import double
-from ..runs import Run
-from ..training.program import Program, cast
 from .counts import Work, step_work
 from .timing import Timing, time_steps
 

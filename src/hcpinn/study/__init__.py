@@ -1,11 +1,11 @@
 """Studies: problems × methods × seeds as one resumable job, kept in a store."""
 
+from ..papers.hao2026.claimed import CLAIMS
+from ..papers.hao2026.claims import Claim, Finding, Status, judge, our_evidence, published_evidence
+from ..papers.hao2026.paper import paper
 from .agreement import Agreement, Pair
-from .claimed import CLAIMS
-from .claims import Claim, Finding, Status, judge, our_evidence, published_evidence
 from .comparison import Comparison, compare
 from .declaration import Section, Study
-from .paper import paper
 from .ready import find_study, ready_made
 from .recheck import Recheck, recheck
 from .record import Record, run_key

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..descent import from_dict
+from ..descent.runs import Run
 from ..errors import FileError, HcpinnError
-from ..method import from_dict
-from ..runs import Run
+from ..papers.hao2026.paper import declared
 from .declaration import Study
 from .matching import exact_start
-from .paper import declared
 from .record import DIGITS, Record, run_key
 
 _ACCURACIES = (1e-2, 1e-6, 1e-3, 1e-4, 1e-5)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from ..programs import BY_RULE
+from ..machine.programs import BY_RULE
 from .matching import unnamed
 from .record import Record
 

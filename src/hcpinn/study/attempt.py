@@ -9,11 +9,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..descent import Progress, Stop, seconds_spent
 from ..errors import FileError, HcpinnError
-from ..solution import Solution
+from ..machine.commit import source_commit
+from ..solution.solution import Solution
 from ..solving import CHECKPOINT, solve_batch
-from ..training import Progress, Stop, seconds_spent
-from .commit import source_commit
 from .groups import Group
 from .record import Record, record_of
 

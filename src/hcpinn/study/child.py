@@ -21,9 +21,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..descent import Progress
 from ..errors import HcpinnError
-from ..programs import keep_programs
-from ..training import Progress
+from ..machine.programs import keep_programs
 from .attempt import Outcome, attempt
 from .workers import sign
 

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..descent import Progress
 from ..errors import HcpinnError, MethodError, unknown_name
-from ..files import write_bytes
-from ..programs import keep_programs
-from ..training import Progress
+from ..machine.files import write_bytes
+from ..machine.programs import keep_programs
 from .attempt import Outcome, attempt
 from .groups import Group
 from .workers import RETRIES, sign

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ..errors import FileError
-from ..files import write_bytes
+from ..machine.files import write_bytes
 from .agreement import FACTOR, ROUNDING, Agreement, Pair, errors, other_seeds
 from .provenance import Origin, origin
 from .record import VERSION, Record

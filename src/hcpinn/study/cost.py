@@ -31,13 +31,12 @@ import jax
 import jax.numpy as jnp
 
 from ..catalog import find_problem
-from ..jets import closure
-from ..method import from_dict
+from ..descent import LBFGS, LevenbergMarquardt, Stage, available_bytes, from_dict, needed_bytes
+from ..descent.runs import Run
+from ..jets.taylor import closure
+from ..machine.precision import double
 from ..objective import chunk_size
-from ..precision import double
 from ..problem import Problem
-from ..runs import Run
-from ..training import LBFGS, LevenbergMarquardt, Stage, available_bytes, needed_bytes
 from ..trial import Embedding, LayeredNetwork, Network
 from .record import Record
 from .rows import device_seconds

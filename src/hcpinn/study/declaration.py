@@ -9,10 +9,10 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
-from ..catalog import PublishedRow
+from ..descent import with_budget
+from ..descent.runs import Run
 from ..errors import MethodError, unknown_name
-from ..method import with_budget
-from ..runs import Run
+from ..papers.hao2026.published import PublishedRow
 from .record import run_key
 
 

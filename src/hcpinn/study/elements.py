@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from .claims import Case, Claim, Finding, Status
+from ..papers.hao2026.claims import Case, Claim, Finding, Status
 from .columns import Cell, Column
 from .gallery import Picture
 from .rows import Row

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..figures import BLUE, COLORS, GREY, ORANGE, Shown, subplots
-from ..solution import Solution
+from ..solution.figures import BLUE, COLORS, GREY, ORANGE, Shown, subplots
+from ..solution.solution import Solution
 from .matching import exact_start
 from .record import Record
 from .rows import MEASURES, Row

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from ..catalog import ENTRIES
 from ..errors import HcpinnError
-from ..figures import field_figure, slice_figure
+from ..papers.hao2026.paper import best_row
 from ..reference import solve_reference
-from ..solution import Solution
+from ..solution.figures import field_figure, slice_figure
+from ..solution.solution import Solution
 from .columns import number
 from .figures import (
     advection_figure,
@@ -22,7 +23,6 @@ from .figures import (
     row_label,
     scatter_figure,
 )
-from .paper import best_row
 from .picture import to_svg
 from .record import Record
 from .rows import MEASURES, Row, measured

@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..descent.runs import Run, check_alike
 from ..errors import MethodError
-from ..runs import Run, check_alike
 from .record import DIGITS
 
 Wanted = Mapping[str, tuple[Run, float]]

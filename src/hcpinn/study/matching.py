@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from ..descent import Method, from_dict, to_dict
 from ..errors import HcpinnError
-from ..method import Method, from_dict, to_dict
 from .record import Record
 
 Settings = Mapping[str, Any]

@@ -11,7 +11,7 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from ..figures import BLUE, GREY, ORANGE
+from ..solution.figures import BLUE, GREY, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

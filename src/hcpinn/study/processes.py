@@ -24,8 +24,9 @@ from typing import Any
 import cloudpickle
 import jax
 
+from ..descent import Progress, Stop
 from ..errors import HcpinnError, MethodError
-from ..training import Progress, Stop, patient_interrupt
+from ..machine.interrupt import patient_interrupt
 from .attempt import Outcome
 from .child import START, STOP, Ready, Task, Told
 from .groups import Group

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from ..catalog import tables
 from ..errors import unknown_name
-from .declaration import Study
-from .explanations import explanations
-from .paper import (
+from ..papers.hao2026.explanations import explanations
+from ..papers.hao2026.paper import (
     ablation,
     ablations,
     advection_by_speed,
@@ -21,6 +19,8 @@ from .paper import (
     paper,
     two_dimensions,
 )
+from ..papers.hao2026.published import tables
+from .declaration import Study
 
 
 @cache

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..descent.runs import Run
 from ..errors import FileError, HcpinnError, MethodError
-from ..runs import Run
 from .again import Together, runs_of, trainings
 from .agreement import Pair, other_seeds
 from .comparison import FILE, Comparison

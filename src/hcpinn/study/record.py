@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..checking import relative_errors
+from ..descent import Method, from_dict, to_dict
+from ..descent.runs import Run
+from ..equation import fingerprint
 from ..errors import FileError, HcpinnError
-from ..method import Method, from_dict, to_dict
+from ..machine.programs import BY_RULE, BY_TIMING
 from ..problem import Problem
-from ..programs import BY_RULE, BY_TIMING
-from ..reference import fingerprint
-from ..runs import Run
-from ..solution import Solution, relative_errors
+from ..solution import Solution
 from ..solving import probe
 
 VERSION = 1

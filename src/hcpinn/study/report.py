@@ -11,10 +11,10 @@ from string import Template
 
 from .. import __version__
 from ..errors import FileError
-from ..files import write_bytes
+from ..machine.files import write_bytes
+from ..papers.hao2026.claimed import CLAIMS
+from ..papers.hao2026.claims import Finding, Status, judge, our_evidence, published_evidence
 from . import elements
-from .claimed import CLAIMS
-from .claims import Finding, Status, judge, our_evidence, published_evidence
 from .columns import number
 from .elements import anchor, facts, pictures, section
 from .gallery import Gallery, Picture

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
 
+from ..descent import Stop
+from ..descent.runs import Run
 from ..errors import MethodError
-from ..files import write_bytes
-from ..runs import Run
-from ..training import Stop
+from ..machine.commit import source_commit
+from ..machine.files import write_bytes
 from .attempt import Outcome, now
 from .claim import Claim
-from .commit import source_commit
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
 from .groups import Group, group_of, grouped

@@ -16,12 +16,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from ..descent import Method
 from ..errors import FileError
-from ..files import write_bytes
-from ..method import Method
+from ..machine.files import write_bytes
 from ..problem import Problem
-from ..solution import Solution
-from ..storage import load
+from ..solution.solution import Solution
+from ..solution.storage import load
 from .record import VERSION, Record, check_version
 
 _KIND, _MARKER = "study store", "store.json"

@@ -12,16 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
-from ..catalog import ENTRIES, PublishedRow
-from ..catalog.published import ADVECTION_HORIZON
-from ..problem import HORIZON
-from ..runs import Run
-from .columns import Column, columns_of, number
-from .declaration import Section
-from .explanations import explanations
-from .formats import to_csv, to_latex, to_markdown
-from .matching import deviations, recorded_settings, same_parameters, same_scheme, settings_of, unnamed
-from .paper import (
+from ..catalog import ENTRIES
+from ..descent.runs import Run
+from ..papers.hao2026.explanations import explanations
+from ..papers.hao2026.paper import (
     EXPERT_ACCURACY,
     ablations,
     advection_by_speed,
@@ -32,6 +26,12 @@ from .paper import (
     originals,
     two_dimensions,
 )
+from ..papers.hao2026.published import ADVECTION_HORIZON, PublishedRow
+from ..problem import HORIZON
+from .columns import Column, columns_of, number
+from .declaration import Section
+from .formats import to_csv, to_latex, to_markdown
+from .matching import deviations, recorded_settings, same_parameters, same_scheme, settings_of, unnamed
 from .record import Record
 from .rows import MEASURES, Row
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..descent.runs import Run
 from ..errors import HcpinnError
-from ..runs import Run
 from .groups import Group
 from .record import Record
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from ..catalog import find_method, find_problem
+from ..descent.runs import Run
 from ..errors import FileError, HcpinnError, MethodError, unknown_name
 from ..problem import Problem
-from ..runs import Run
 from .declaration import Section, Study
 from .ready import find_study
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..training import Progress
+from ..descent import Progress
 from .cost import Machine, cost
 from .groups import Group
 from .record import Record

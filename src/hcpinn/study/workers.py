@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from ..files import write_bytes
-from ..training import Progress
+from ..descent import Progress
+from ..machine.files import write_bytes
 from .attempt import Outcome, attempt
 from .groups import Group
 

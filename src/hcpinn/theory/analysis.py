@@ -10,13 +10,13 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..descent import Method
 from ..errors import MethodError, ReferenceError
-from ..method import Method
+from ..machine.precision import double
+from ..machine.provenance import Provenance, provenance
 from ..objective import RESIDUAL
-from ..precision import double
 from ..problem import Problem
 from ..reference import Reference, solve_reference
-from ..solution import Provenance
 from .choices import Choice, compare_choices
 from .comparison import Figures, Findings, figures, judge
 from .consistency import Consistency, check_consistency
@@ -145,7 +145,6 @@ def analyse(
         tell(f"seed {other}")
         pair = [_figures(System(problem, way, points=points, seed=other), known) for way in ways.values()]
         pairs.append((pair[0], pair[1]))
-    from ..solving import provenance
 
     return Analysis(
         problem=problem,

@@ -17,12 +17,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..method import Method
-from ..precision import double
+from ..descent import Method
+from ..machine.precision import double
 from ..problem import Problem
 from ..reference import Reference
-from ..solution import make_trial
-from ..trial import Decay, ExponentialGate, Gate, Lift, LinearGate, Semigroup, Trial, has_waves
+from ..trial import Decay, ExponentialGate, Gate, Lift, LinearGate, Semigroup, Trial, has_waves, make_trial
 from .decay import freeze
 from .modes import reference_grid
 from .systems import System, hard_method

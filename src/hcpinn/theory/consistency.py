@@ -21,10 +21,10 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import jets
+from ..checking.floor import kink_floor
 from ..errors import MethodError
-from ..floor import kink_floor
+from ..machine.precision import double
 from ..objective import residual
-from ..precision import double
 from ..problem import Index
 from ..trial import Trial
 

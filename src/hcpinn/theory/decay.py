@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..errors import MethodError
-from ..precision import double
+from ..machine.precision import double
 from .kernel import Spectrum, rounding
 from .systems import System, Tangent
 

@@ -24,8 +24,8 @@ import numpy as np
 import scipy.linalg
 from jaxtyping import Array, Float
 
+from ..machine.precision import double
 from ..objective import RESIDUAL, Block, Objective, Term, residual_block
-from ..precision import double
 from ..problem import Index, Problem
 from ..trial import Trial, jet_of
 from .kernel import norm

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..precision import double
+from ..machine.precision import double
 from .systems import Tangent
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.fft
 from jaxtyping import Float
 
-from ..precision import double
+from ..machine.precision import double
 from ..problem import Periodic, Problem
 from ..reference import Reference
 from .decay import Descent, Frozen

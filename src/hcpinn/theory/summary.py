@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..method import to_dict
+from ..descent import to_dict
 from .comparison import TIMES
 from .decay import shown_directions
 

@@ -19,15 +19,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..method import Method
+from ..descent import Adam, Method, Progress, train
+from ..descent.runs import Run
+from ..machine.precision import double
 from ..objective import BoundaryPenalty, InitialPenalty, Penalty, PeriodicPenalty
 from ..planning import TrainingPlan
-from ..precision import double
 from ..problem import Problem
-from ..runs import Run
-from ..solution import make_trial
-from ..training import Adam, Progress, train
-from ..trial import Decay, LinearGate, NoGate, NoLift
+from ..trial import Decay, LinearGate, NoGate, NoLift, make_trial
 
 _STANDARD: dict[str, Penalty] = {
     "initial": InitialPenalty(),

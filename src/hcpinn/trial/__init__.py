@@ -6,7 +6,7 @@ from .lift import CustomLift, Decay, Lift, NoLift
 from .network import MLP, CustomNetwork, JetNetwork, LayeredNetwork, ModifiedMLP, Network
 from .part import Condition
 from .semigroup import Semigroup, has_waves
-from .trial import Fixed, MarchedTrial, Trial, derivative_of, jet_of, march, without_zeros
+from .trial import Fixed, MarchedTrial, Trial, derivative_of, jet_of, make_trial, march, without_zeros
 
 __all__ = [
     "MLP",
@@ -36,6 +36,7 @@ __all__ = [
     "derivative_of",
     "has_waves",
     "jet_of",
+    "make_trial",
     "march",
     "without_zeros",
 ]

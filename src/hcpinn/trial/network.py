@@ -12,9 +12,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .. import fused, jets
 from ..errors import MethodError, unknown_name
-from ..jets import Jet
+from ..jets import fused
+from ..jets import taylor as jets
+from ..jets.taylor import Jet
 from ..problem import Index
 
 Parameters = Any

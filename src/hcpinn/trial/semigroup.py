@@ -24,7 +24,7 @@ from jaxtyping import Array
 
 from .. import jets
 from ..errors import MethodError
-from ..jets import Jet
+from ..jets.taylor import Jet
 from ..problem import Dirichlet, Index, Periodic, Problem
 from .lift import Lift, join_edges
 from .part import Function, columns, prescribed_axes
@@ -214,7 +214,7 @@ def has_waves(problem: Problem) -> bool:
 
 def _expand(problem: Problem) -> Waves:
     """The waves of the initial data, each with its rate under the whole of L."""
-    from ..reference.split import split
+    from ..equation.split import split
 
     linear = split(problem).linear
     if not has_waves(problem):
@@ -251,7 +251,7 @@ def _components(problem: Problem, waves: np.ndarray) -> np.ndarray:
 
 def _fourier(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """Wave numbers and coefficients per field; for real fields one of each conjugate pair, doubled."""
-    from ..reference.projection import mode_numbers, project
+    from ..equation.projection import mode_numbers, project
 
     dimensions = len(problem.space)
     half = not any(problem.complex_fields)

@@ -155,6 +155,13 @@ class Trial:
         return jets.add(jets.product(fixed.gate, inner, wanted), fixed.lift)
 
 
+def make_trial(problem: Problem, method: Any) -> Trial:
+    """The trial function whose lift, gate, embedding and network a method names."""
+    return Trial(
+        problem, lift=method.lift, gate=method.gate, embedding=method.embedding, network=method.network
+    )
+
+
 def derivative_of(trial: Any, parameters: Any, coordinates: Array, index: Index) -> Array:
     """A derivative of a trial function, or its value, at coordinates."""
     if not any(index):

@@ -1,0 +1,132 @@
+"""Checkpoints: the whole state of a training, from which it goes on with the same bits."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import FileError
+from ..machine.files import read_archive, write_archive
+
+_KIND, _VERSION = "checkpoint", 3
+
+
+_OPTIONAL = ("points", "kept", "scores")
+"""Arrays of a position that may be missing."""
+
+
+@dataclass
+class Position:
+    """How far a training has come."""
+
+    phase: int = 0
+    step: int = 0
+    """Steps done in this phase."""
+    seconds: float = 0.0
+    """Time spent so far, over all sittings."""
+    losses: list[np.ndarray] = field(default_factory=list)
+    """Loss and terms at every step so far, one block after the other, each (steps, runs, 1 + terms)."""
+    steps: list[int] = field(default_factory=list)
+    """Steps done in each finished phase."""
+    finished: list[np.ndarray] = field(default_factory=list)
+    """The parameters of each finished time window, (runs, parameters)."""
+    points: np.ndarray | None = None
+    """Points that were chosen by looking at the residual, (runs, points, axes)."""
+    kept: np.ndarray | None = None
+    """The parameters that scored best in this time window, (runs, parameters)."""
+    scores: np.ndarray | None = None
+    """Their scores."""
+
+
+@dataclass
+class Checkpoint:
+    """A file that a training is saved to now and then."""
+
+    path: Path
+    identity: str
+    """What is being trained; only a checkpoint with the same identity is resumed."""
+    every: float = 30.0
+    """Seconds between two saves."""
+    _last: float = field(default_factory=time.monotonic)
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to save again."""
+        return time.monotonic() - self._last >= self.every
+
+    def save(self, position: Position, carry: Any) -> None:
+        """Write position and state; the previous checkpoint stays until this one is whole."""
+        leaves = jax.tree.leaves(carry)
+        arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
+        arrays["losses"] = np.concatenate(position.losses) if position.losses else np.zeros((0, 0, 0))
+        arrays.update({f"finished.{i}": theta for i, theta in enumerate(position.finished)})
+        for name in _OPTIONAL:
+            if (value := getattr(position, name)) is not None:
+                arrays[name] = value
+        header = {
+            "identity": self.identity,
+            "phase": position.phase,
+            "step": position.step,
+            "seconds": position.seconds,
+            "steps": position.steps,
+        }
+        write_archive(self.path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
+        self._last = time.monotonic()
+
+    def load(self) -> tuple[Position, list[np.ndarray]]:
+        """The saved position and the leaves of the saved state."""
+        if not self.path.exists():
+            raise FileError(
+                f"There is nothing to resume in {self.path.parent}: the training came to its end, or was "
+                "never saved. Leave out resume to start anew."
+            )
+        header, arrays = read_archive(self.path, kind=_KIND, version=_VERSION)
+        if header.get("identity") != self.identity:
+            raise FileError(
+                f"{self.path} belongs to another training: problem, parameters, method or seed differ. "
+                "Resume with the same settings, or choose another folder."
+            )
+        try:
+            losses = arrays.pop("losses")
+            position = Position(
+                int(header["phase"]),
+                int(header["step"]),
+                float(header["seconds"]),
+                [losses] if losses.size else [],
+                [int(count) for count in header["steps"]],
+                [arrays.pop(f"finished.{i}") for i in range(_count(arrays, "finished."))],
+                *(arrays.pop(name, None) for name in _OPTIONAL),
+            )
+            return position, [arrays[f"state.{i}"] for i in range(len(arrays))]
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{self.path} is incomplete: it lacks or garbles {error}. Start anew.") from error
+
+
+def seconds_spent(path: Path) -> float:
+    """The time that went into the training of a checkpoint, over all sittings; 0 where there is none."""
+    if not path.exists():
+        return 0.0
+    header, _ = read_archive(path, kind=_KIND, version=_VERSION)
+    spent = header.get("seconds")
+    if not isinstance(spent, int | float):
+        raise FileError(f"{path} is incomplete: it does not say how long training took. Start anew.")
+    return float(spent)
+
+
+def _count(arrays: dict[str, np.ndarray], prefix: str) -> int:
+    return sum(name.startswith(prefix) for name in arrays)
+
+
+def restore(template: Any, leaves: list[np.ndarray], path: Path) -> Any:
+    """The state of a training, its shape taken from `template` and its values from `leaves`."""
+    wanted, structure = jax.tree.flatten(template)
+    shapes = [(np.shape(a), np.dtype(a.dtype)) for a in wanted]
+    if shapes != [(a.shape, a.dtype) for a in leaves]:
+        raise FileError(f"{path} does not fit this training: the shapes of its state differ.")
+    return jax.tree.unflatten(structure, [jnp.asarray(a) for a in leaves])

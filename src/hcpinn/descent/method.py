@@ -1,0 +1,114 @@
+"""A method: everything that decides how a problem is trained, and nothing of one PDE in particular."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import MethodError, unknown_name
+from ..objective import Batches, Penalty, WeightRule
+from ..objective.sampling import SAMPLERS
+from ..trial import MLP, Decay, Embedding, Fourier, Gate, Lift, LinearGate, Network
+from .lessons import Curriculum, Resampling
+from .optimisers.adam import Adam
+from .optimisers.lbfgs import LBFGS
+from .optimisers.stage import Stage
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """How to train: the trial function's parts, the points, the weights, and the stages of optimisation.
+
+    The defaults are the protocol of the study: 7 hidden layers of 32, 10 Fourier modes,
+    16,384 Latin-hypercube points, Adam for 50,000 steps, then L-BFGS for 5,000.
+    Change one thing with `dataclasses.replace(method, points=4096)`.
+    """
+
+    name: str = "custom"
+    lift: Lift = Decay(1.0)
+    gate: Gate = LinearGate()
+    embedding: Embedding = Fourier(10)
+    network: Network = MLP(32, 7)
+    penalties: tuple[Penalty, ...] = ()
+    """Conditions that the loss takes care of, because lift, gate and embedding do not."""
+    points: int = 16_384
+    """Residual points, per time window."""
+    sampler: str = "latin-hypercube"
+    batches: Batches | None = None
+    """Mini-batches of the residual points, in first-order stages."""
+    weights: WeightRule | None = None
+    """How the weights of points change while a first-order stage runs; later stages freeze them."""
+    resampling: Resampling | None = None
+    windows: int = 1
+    """Time windows, one network each, trained one after the other from the end of the one before."""
+    horizons: tuple[float, ...] = (1.0,)
+    """Shares of the duration over which all stages run in turn, on one network; the last is 1."""
+    curriculum: Curriculum | None = None
+    early: bool = False
+    """Whether to stop, after a lesson over the whole duration, once the accuracy asked for is reached."""
+    stages: tuple[Stage, ...] = (Adam(), LBFGS())
+
+    def __post_init__(self) -> None:
+        kinds: dict[str, Any] = {
+            "lift": Lift,
+            "gate": Gate,
+            "embedding": Embedding,
+            "network": Network,
+        }
+        choices: dict[str, Any] = {
+            "batches": Batches,
+            "weights": WeightRule,
+            "resampling": Resampling,
+            "curriculum": Curriculum,
+        }
+        for part, kind in {**kinds, **choices}.items():
+            value = getattr(self, part)
+            if not isinstance(value, kind) and not (value is None and part in choices):
+                raise MethodError(f"{part} must be a {kind.__name__}, but is {value!r}.")
+        if not isinstance(self.name, str):
+            raise MethodError(f"The name of a method must be text, but is {self.name!r}.")
+        for part in ("points", "windows"):
+            value = getattr(self, part)
+            if not (isinstance(value, int) and value >= 1):
+                raise MethodError(f"A method needs at least one of its {part}, but {part} = {value!r}.")
+        if self.sampler not in SAMPLERS:
+            raise unknown_name("sampler", self.sampler, SAMPLERS)
+        self._check_tuple("stages", Stage, "(Adam(), LBFGS())")
+        self._check_tuple("penalties", Penalty, "(InitialPenalty(),)")
+        if not self.stages:
+            raise MethodError("A method needs at least one stage of training.")
+        if not isinstance(self.early, bool):
+            raise MethodError(f"early must be True or False, but is {self.early!r}.")
+        self._check_horizons()
+        self._check_together()
+
+    def __str__(self) -> str:
+        from .text import to_toml
+
+        return to_toml(self)
+
+    def _check_tuple(self, name: str, kind: type, example: str) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, tuple) or not all(isinstance(item, kind) for item in value):
+            raise MethodError(f"{name} must be a tuple such as {example}, but is {value!r}.")
+
+    def _check_horizons(self) -> None:
+        shares: tuple[float, ...] = self.horizons
+        good = isinstance(shares, tuple) and all(isinstance(s, int | float) and 0 < s <= 1 for s in shares)
+        if not good or tuple(shares)[-1:] != (1.0,) or list(shares) != sorted(shares):
+            raise MethodError(
+                f"horizons must be a tuple of growing shares that ends in 1.0, as in (0.25, 0.5, 1.0), but "
+                f"is {shares!r}."
+            )
+
+    def _check_together(self) -> None:
+        """Refuse parts that make no sense together."""
+        tolerant = any(stage.tolerant for stage in self.stages)
+        for part in ("batches", "weights"):
+            if getattr(self, part) is not None and not tolerant:
+                raise MethodError(
+                    f"{part} need a first-order stage such as Adam, and this method has none: a line search "
+                    "compares losses, so they must not change from step to step."
+                )
+        if self.batches is not None:
+            self.batches.check(self.points)

@@ -1,0 +1,131 @@
+"""Methods as plain data and as TOML, for files and for comparison."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from .. import descent as training
+from .. import objective, trial
+from ..errors import FileError, HcpinnError, MethodError, unknown_name
+from ..machine.files import write_bytes
+from ..objective import Penalty, WeightRule
+from ..trial import Embedding, Gate, Lift, Network
+from . import lessons as schedule
+from .method import Method
+from .optimisers.rates import Schedule
+from .optimisers.stage import Stage
+
+_PARTS = {
+    name: part
+    for room in (trial, objective, training, schedule)
+    for name, part in vars(room).items()
+    if inspect.isclass(part) and dataclasses.is_dataclass(part) and not name.startswith("Custom")
+}
+
+_OWN = (Lift, Gate, Embedding, Network, Stage, Penalty, WeightRule, Schedule)
+
+
+def to_dict(method: Method) -> dict[str, Any]:
+    """A method as nested dictionaries of plain values; functions of your own appear by name only."""
+    return {f.name: _plain(getattr(method, f.name)) for f in dataclasses.fields(method)}
+
+
+def from_dict(data: Any) -> Method:
+    """The method that `to_dict` described; settings left out have their defaults."""
+    try:
+        return _make(Method, {name: _object(value) for name, value in data.items()})
+    except (TypeError, AttributeError, KeyError, ValueError) as error:
+        raise FileError(f"This is not the description of a method: {error}.") from error
+
+
+def to_toml(method: Method) -> str:
+    """A method as TOML. What it leaves out, such as mini-batches that are not used, is left out here too."""
+    import tomli_w
+
+    return tomli_w.dumps(_without_none(to_dict(method)))
+
+
+def from_toml(text: str, *, name: str = "custom") -> Method:
+    """The method that a TOML text describes; settings left out have their defaults.
+
+    `name` is its name if the text gives none.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(f"This is not TOML: {error}.") from error
+    return from_dict({"name": name, **data})
+
+
+def save_method(method: Method, path: str | Path) -> Path:
+    """Write a method to a TOML file."""
+    write_bytes(Path(path), to_toml(method).encode())
+    return Path(path)
+
+
+def load_method(path: str | Path) -> Method:
+    """The method in a TOML file, named after it unless it gives a name."""
+    try:
+        text = Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise FileError(f"Cannot read the method in {path}: {reason}.") from error
+    try:
+        return from_toml(text, name=Path(path).stem)
+    except HcpinnError as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        settings = {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {"kind": type(value).__name__, **settings}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, _OWN):
+        return {"kind": type(value).__name__}
+    return {"function": getattr(value, "__qualname__", repr(value))}
+
+
+def _object(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_object(item) for item in value)
+    if not isinstance(value, dict):
+        return value
+    kind = value.get("kind")
+    if not isinstance(kind, str):
+        raise MethodError(
+            f'Each part of a method names its kind, as in kind = "MLP", but one with the settings '
+            f"{', '.join(map(repr, value))} does not."
+        )
+    if kind not in _PARTS:
+        raise MethodError(
+            f"The method has a part '{kind}', which is not one of hcpinn's. A part of your own is code and "
+            "not kept in files: give the method again, load(path, method=…)."
+        )
+    return _make(_PARTS[kind], {name: _object(item) for name, item in value.items() if name != "kind"})
+
+
+def _make(part: Any, settings: dict[str, Any]) -> Any:
+    """A method or a part of one from its settings; what is wrong with them is said in a sentence."""
+    known = [f.name for f in dataclasses.fields(part) if f.init]
+    for name in settings:
+        if name not in known:
+            raise unknown_name("setting", name, known, of=part.__name__)
+    try:
+        return part(**settings)
+    except (TypeError, ValueError) as error:
+        given = ", ".join(f"{name} = {value!r}" for name, value in settings.items()) or "no settings at all"
+        raise MethodError(f"{part.__name__} cannot be made with {given}: {error}.") from error
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_none(item) for name, item in value.items() if item is not None}
+    return [_without_none(item) for item in value] if isinstance(value, list) else value

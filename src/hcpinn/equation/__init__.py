@@ -1,0 +1,7 @@
+"""What running F teaches about an equation: derivatives used, linear part, growth, fingerprint."""
+
+from .fingerprint import fingerprint
+from .growth import growth_rate
+from .split import split
+
+__all__ = ["fingerprint", "growth_rate", "split"]

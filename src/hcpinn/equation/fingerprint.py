@@ -1,0 +1,103 @@
+"""A problem's content as a short hexadecimal string: equal for equal problems, whoever wrote them.
+
+Functions cannot be compared, so they are probed: F and its slopes at fixed irregular
+arguments, the initial data and the boundary data at fixed irregular places. The name of the
+problem does not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..machine.precision import double
+from ..problem import Boundary, Periodic, Problem, Robin
+from .probes import evaluate, probe_points, slopes, slots
+
+_VERSION = 1
+_DIGITS = 9
+"""Digits of a probe that count. Machines and compilers differ in the last of sixteen digits, and
+the more digits count, the likelier it is that such a difference crosses a rounding boundary."""
+
+
+_KNOWN: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
+
+
+def fingerprint(problem: Problem) -> str:
+    """64 hexadecimal digits that stand for everything a solution of the problem depends on."""
+    if problem not in _KNOWN:
+        _KNOWN[problem] = _digest(problem)
+    return _KNOWN[problem]
+
+
+def _digest(problem: Problem) -> str:
+    statement: dict[str, Any] = {
+        "version": _VERSION,
+        "axes": problem.axes,
+        "lower": [float(a).hex() for a in problem.domain.lower],
+        "upper": [float(b).hex() for b in problem.domain.upper],
+        "horizon": float(problem.horizon).hex(),
+        "boundary": [_kind(condition) for condition in problem.boundaries],
+        "fields": problem.fields,
+        "complex": [bool(c) for c in problem.complex_fields],
+        "derivatives": problem.derivatives,
+        "parameters": {name: repr(complex(problem.parameters[name])) for name in sorted(problem.parameters)},
+    }
+    if problem.start:
+        statement["start"] = float(problem.start).hex()
+    digest = hashlib.sha256(json.dumps(statement).encode())
+    for values in _probes(problem):
+        digest.update(_rounded(values))
+    return digest.hexdigest()
+
+
+def _probes(problem: Problem) -> list[np.ndarray]:
+    with double():
+        arguments, coordinates = probe_points(problem, 32)
+        wanted = slots(problem)
+
+        @jax.jit
+        def run() -> list[jax.Array]:
+            found = slopes(problem, arguments, coordinates, wanted)
+            # Each slope is rounded by its own size: a small coefficient counts as much as a large one.
+            return [*evaluate(problem, arguments, coordinates), *(found[key] for key in sorted(found))]
+
+        probes = [np.asarray(v) for v in run()]
+        number = np.arange(1, 129)
+        space = [
+            jnp.asarray(a + length * np.modf(number * np.sqrt(prime))[0])
+            for a, length, prime in zip(
+                problem.domain.lower, problem.domain.lengths, (2.0, 3.0, 5.0), strict=False
+            )
+        ]
+        probes += [np.asarray(v) for v in problem.initial_values(space)]
+        times = jnp.asarray(problem.start + problem.duration * np.modf(number * np.sqrt(7.0))[0])
+        for axis, condition in enumerate(problem.boundaries):
+            if not isinstance(condition, Periodic):
+                across = [*space[:axis], *space[axis + 1 :]]
+                for side in problem.boundary_values(times, across, axis=axis):
+                    probes += [np.asarray(v) for v in side]
+    return probes
+
+
+def _kind(condition: Boundary) -> str | list[Any]:
+    name = type(condition).__name__
+    return [name, *condition.coefficients] if isinstance(condition, Robin) else name
+
+
+def _rounded(values: np.ndarray) -> bytes:
+    """The values as whole multiples of a power of ten that suits the largest of them."""
+    parts = np.stack([np.real(values), np.imag(values)]).astype(float)
+    finite = np.isfinite(parts)
+    largest = float(np.abs(parts[finite]).max()) if finite.any() else 0.0
+    # Powers of ten are common as largest values; 1.7 keeps the change of unit away from them.
+    unit = 10.0 ** (np.floor(np.log10(1.7 * largest)) - _DIGITS) if largest > 0 else 1.0
+    whole = np.full(parts.shape, np.iinfo(np.int64).min)
+    whole[finite] = np.round(parts[finite] / unit).astype(np.int64)
+    return f"{unit:.0e}".encode() + whole.astype("<i8").tobytes()

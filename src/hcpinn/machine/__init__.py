@@ -1,0 +1,1 @@
+"""The machine below: files, caches, precision, background work, processes, provenance."""

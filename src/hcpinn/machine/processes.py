@@ -1,0 +1,60 @@
+"""Processes that train together through `jax.distributed`: the first one decides, and writes files.
+
+All of them run the same programs in the same order, so whatever depends on a clock, a signal or the
+last bits of a number has to be settled by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from ..errors import MethodError
+
+AUTOMATIC = "auto"
+"""In place of an address: what the scheduler of the cluster says."""
+
+
+def is_first() -> bool:
+    """Whether this process is the first, or the only one."""
+    return jax.process_index() == 0
+
+
+def agreed(value: Any) -> Any:
+    """The first process's value, in every process."""
+    if jax.process_count() == 1:
+        return value
+    from jax.experimental import multihost_utils
+
+    return multihost_utils.broadcast_one_to_all(value)
+
+
+def join(text: str) -> None:
+    """Join processes as told by `HOST:PORT,COUNT,NUMBER`, or by the scheduler with `auto`.
+
+    It has to come before anything that computes, and so before problems are declared or imported.
+    """
+    if text == AUTOMATIC:
+        try:
+            jax.distributed.initialize()
+        except ValueError as error:
+            raise MethodError(
+                f"No scheduler told this process which others there are ({error}). "
+                "Start it with Slurm or Open MPI, or give HOST:PORT,COUNT,NUMBER."
+            ) from error
+        return
+    address, count, number = _parts(text)
+    jax.distributed.initialize(address, count, number)
+
+
+def _parts(text: str) -> tuple[str, int, int]:
+    parts = text.split(",")
+    if len(parts) == 3 and ":" in parts[0] and all(part.strip().isdecimal() for part in parts[1:]):
+        count, number = int(parts[1]), int(parts[2])
+        if number < count:
+            return parts[0], count, number
+    raise MethodError(
+        "Processes are joined by the address of the first, how many there are, and the number of this one "
+        f"from 0 on, as in node0:1234,2,0; not by '{text}'."
+    )

@@ -1,0 +1,1 @@
+"""The study of Hao et al.: its rows, published figures, claims and page."""

@@ -1,0 +1,7 @@
+"""A solution: a function of t and x that knows how it came about and how good it is."""
+
+from .solution import Solution, grid_axes
+from .storage import load, save_solution
+from .verdict import Verdict
+
+__all__ = ["Solution", "Verdict", "grid_axes", "load", "save_solution"]

@@ -1,0 +1,291 @@
+"""A solution: a function of t and x that knows how it came about and how good it is."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jax.flatten_util import ravel_pytree
+
+from ..descent import History, Method, PointWeights, Stop
+from ..errors import HcpinnError, ProblemError
+from ..machine.precision import double
+from ..machine.provenance import Provenance
+from ..objective import residual
+from ..problem import MAX_ORDER, Index, Problem
+from ..trial import MarchedTrial, Trial, derivative_of, make_trial, march
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from ..reference import Reference
+
+_BATCH = 1 << 16
+"""Points evaluated at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The trained function u(t, x), with its errors, history, stop reason and verdict.
+
+        u = solution(t, x)              # any shapes that broadcast
+        u_x = solution.dx(t, x)         # or .dt, .dxx, …
+
+    For systems these return a tuple, one array per field.
+    """
+
+    problem: Problem
+    method: Method
+    seed: int
+    theta: np.ndarray
+    """The network's parameters, as one vector."""
+    history: History
+    stop: Stop
+    seconds: float
+    provenance: Provenance
+    verdict: Verdict
+    rel_l2: Mapping[str, float] | None = None
+    """Relative L2 error against the reference, per field (per part of a complex one)."""
+    rel_l1: Mapping[str, float] | None = None
+    reference: Reference | None = None
+    weights: Mapping[str, PointWeights] = field(default_factory=dict)
+    """Where the method's weight rule put its weights in the end, by term of the loss."""
+    trained: Trial | None = field(default=None, repr=False)
+    """The trial function that was trained, where it is at hand; else it is made from problem and method."""
+
+    @cached_property
+    def trial(self) -> Trial | MarchedTrial:
+        """The trial function, for use inside JAX programs together with `network`."""
+        return self._trial_and_network[0]
+
+    @cached_property
+    def network(self) -> Any:
+        """The network's parameters in the shape `trial` takes them; a tuple if there are time windows."""
+        return self._trial_and_network[1]
+
+    @cached_property
+    def _trial_and_network(self) -> tuple[Trial | MarchedTrial, Any]:
+        windows = self.method.windows
+        with double(), jax.ensure_compile_time_eval():
+            first = self.trained or make_trial(self.problem, self.method)
+            unravel = ravel_pytree(first.init(jax.random.key(0)))[1]
+            networks = tuple(unravel(theta) for theta in jnp.asarray(self.theta).reshape(windows, -1))
+            if windows == 1:
+                return first, networks[0]
+            trials = march(self.problem, windows, lambda p: make_trial(p, self.method), networks)
+            return MarchedTrial(self.problem, trials), networks
+
+    def __call__(self, *coordinates: Any) -> Any:
+        """u at t, x, …: NumPy arrays, or traced ones inside JAX transformations."""
+        return self.derivative("", *coordinates)
+
+    def derivative(self, name: str, *coordinates: Any) -> Any:
+        """A derivative by name: "x", "xx", "t", "tx", or "" for the value itself."""
+        index = self._index(name)
+        given = self._all_given(coordinates)
+        if any(isinstance(value, Tracer) for value in given):
+            shape, points = _points([jnp.asarray(v) for v in given], jnp)
+            # Inside the caller's program the caller's precision holds.
+            network = jax.tree.map(lambda a: jnp.asarray(np.asarray(a, points.dtype)), self.network)
+            return self._fields(derivative_of(self.trial, network, points, index), shape)
+        with double():
+            shape, points = _points([_real(v) for v in given], np)
+            parts = [
+                np.asarray(self.trial.derivative(self.network, jnp.asarray(points[i : i + _BATCH]), index))
+                for i in range(0, max(len(points), 1), _BATCH)
+            ]
+        return self._fields(np.concatenate(parts), shape)
+
+    def __getattr__(self, name: str) -> Any:
+        if re.fullmatch(r"d[txyz]+", name) is None:
+            raise AttributeError(f"'Solution' has no attribute '{name}'")
+        return lambda *coordinates: self.derivative(name[1:], *coordinates)
+
+    def on_grid(self, times: Any, *axes: Any) -> dict[str, np.ndarray]:
+        """Values on the grid of all given times and positions: field → array (times, x, …)."""
+        mesh = np.meshgrid(*(_real(a) for a in self._all_given((times, *axes))), indexing="ij")
+        values = self(*mesh)
+        return dict(zip(self.problem.fields, values if isinstance(values, tuple) else (values,), strict=True))
+
+    def residual(self, *coordinates: Any) -> Any:
+        """uₜ − F at t, x, …: zero where the equation holds."""
+        given = self._all_given(coordinates)
+        with double():
+            shape, points = _points([_real(v) for v in given], np)
+            parts = [
+                np.asarray(self._compiled_residual(jnp.asarray(points[i : i + _BATCH])))
+                for i in range(0, max(len(points), 1), _BATCH)
+            ]
+        return self._fields(np.concatenate(parts), shape)
+
+    def summary(self) -> dict[str, Any]:
+        """The facts about this solution as plain data."""
+        from ..descent import to_dict
+
+        finite = self.history.loss[np.isfinite(self.history.loss)]
+        return {
+            "problem": self.problem.name,
+            "parameters": dict(self.problem.parameters),
+            "method": self.method.name,
+            "method_settings": to_dict(self.method),
+            "seed": self.seed,
+            "rel_l2": None if self.rel_l2 is None else {k: _number(v) for k, v in self.rel_l2.items()},
+            "rel_l1": None if self.rel_l1 is None else {k: _number(v) for k, v in self.rel_l1.items()},
+            "verdict": self.verdict.status,
+            "verdict_error": _number(self.verdict.error),
+            "verdict_reasons": list(self.verdict.reasons),
+            "stop_reason": self.stop.value,
+            "steps": sum(count for _, count in self.history.stages),
+            "final_loss": _number(finite.min() if finite.size else None),
+            "parameters_trained": int(self.theta.size),
+            "wall_s": round(self.seconds, 3),
+            "reference": None
+            if self.reference is None
+            else {
+                "solver": self.reference.solver,
+                "error_estimate": _number(self.reference.error_estimate),
+                "notes": list(self.reference.notes),
+            },
+            "device": self.provenance.device,
+            "versions": dict(self.provenance.versions),
+            "kernels": self.provenance.kernels,
+        }
+
+    def lean(self) -> Solution:
+        """The same function and facts without what takes most room in a file.
+
+        Left out are the reference, the weights of points, and the loss at all but a few hundred steps.
+        """
+        history = self.history.thinned()
+        return dataclasses.replace(self, history=history, weights={}, reference=None)
+
+    def save(self, path: str | Path) -> Path:
+        """Save everything to one file; `hcpinn.load` opens it again."""
+        from .storage import save_solution
+
+        return save_solution(self, path)
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw reference, solution and error side by side; save to `path` or return the figure."""
+        from .figures import field_figure, finish
+
+        return finish(field_figure(self), path)
+
+    def plot_slices(self, path: str | Path | None = None) -> Any:
+        """Draw profiles at the start, the middle and the end; save to `path` or return the figure."""
+        from .figures import finish, slice_figure
+
+        return finish(slice_figure(self), path)
+
+    def plot_history(self, path: str | Path | None = None) -> Any:
+        """Draw the loss at every step; save to `path` or return the figure."""
+        from .figures import finish, history_figure
+
+        return finish(history_figure(self), path)
+
+    def plot_weights(self, path: str | Path | None = None) -> Any:
+        """Draw the final weights of the points over (t, x); save to `path` or return the figure."""
+        from .figures import finish, weights_figure
+
+        return finish(weights_figure(self), path)
+
+    def animate(self, path: str | Path, *, frames: int = 51) -> Path:
+        """Write a GIF of the first component in time."""
+        from ..machine.files import write_bytes
+        from .figures import animation
+
+        return write_bytes(path, animation(self, frames))
+
+    def to_xarray(self, times: Any = 101, *axes: Any) -> Any:
+        """The solution on a grid as a labelled `xarray.Dataset` (needs the `data` extra)."""
+        try:
+            import xarray
+        except ImportError as error:
+            raise HcpinnError("to_xarray needs xarray: pip install xarray.") from error
+        t, *space = grid_axes(self.problem, times, *axes)
+        values = self.on_grid(t, *space)
+        dims = self.problem.axes
+        return xarray.Dataset(
+            {name: (dims, value) for name, value in values.items()},
+            coords=dict(zip(dims, (t, *space), strict=True)),
+            attrs={"problem": self.problem.name, "method": self.method.name, "verdict": str(self.verdict)},
+        )
+
+    def __repr__(self) -> str:
+        return f"Solution of {self.problem.name} by {self.method.name} (seed {self.seed}): {self.verdict}"
+
+    def _index(self, name: str) -> Index:
+        axes = self.problem.axes
+        if any(letter not in axes for letter in name) or len(name) > MAX_ORDER:
+            raise ProblemError(
+                f"'{name}' is not a derivative of {self.problem.name}: use up to {MAX_ORDER} letters of "
+                f"{', '.join(axes)}."
+            )
+        return tuple(name.count(axis) for axis in axes)
+
+    def _all_given(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
+        axes = self.problem.axes
+        if len(coordinates) != len(axes):
+            raise ProblemError(
+                f"{self.problem.name} has the coordinates {', '.join(axes)}, but {len(coordinates)} "
+                "were given."
+            )
+        return coordinates
+
+    @cached_property
+    def _compiled_residual(self) -> Any:
+        parameters = dict(self.problem.parameters)
+        return jax.jit(lambda p: residual(self.trial, self.network, self.trial.fix(p), parameters))
+
+    def _fields(self, components: Any, shape: tuple[int, ...]) -> Any:
+        values = tuple(v.reshape(shape) for v in self.problem.to_fields(components))
+        return values[0] if len(values) == 1 else values
+
+
+def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
+    """Times and positions, given as arrays or as numbers of equally spaced points."""
+    ends = [(problem.start, problem.horizon), *problem.domain.bounds]
+    if len(axes) >= len(ends):
+        raise ProblemError(
+            f"{problem.name} has the coordinates {', '.join(problem.axes)}, but {len(axes) + 1} were given."
+        )
+    given: Sequence[Any] = [times, *axes, *[257] * (len(ends) - 1 - len(axes))]
+    return [
+        np.linspace(*end, value) if isinstance(value, int) else np.asarray(value, float)
+        for end, value in zip(ends, given, strict=True)
+    ]
+
+
+def _number(value: Any) -> float | None:
+    """A number that JSON can hold, or None."""
+    return float(value) if value is not None and np.isfinite(value) else None
+
+
+def _real(value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(
+            f"A coordinate must be a number or an array of numbers, but is {value!r}."
+        ) from error
+    return array
+
+
+def _points(coordinates: Sequence[Any], module: Any) -> tuple[tuple[int, ...], Any]:
+    """The common shape of the coordinates, and one row per point."""
+    try:
+        arrays = module.broadcast_arrays(*coordinates)
+    except ValueError as error:
+        shapes = ", ".join(str(np.shape(c)) for c in coordinates)
+        raise ProblemError(
+            f"The coordinates have shapes {shapes}, which do not broadcast together."
+        ) from error
+    return arrays[0].shape, module.stack([a.reshape(-1) for a in arrays], axis=1)

@@ -1,0 +1,152 @@
+"""Solutions as files: one archive with parameters, history, reference and all facts, and no code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..catalog import ENTRIES
+from ..descent import History, Method, PointWeights, Stop, from_dict, to_dict
+from ..equation import fingerprint
+from ..errors import FileError, HcpinnError
+from ..machine.files import read_archive, write_archive
+from ..machine.provenance import Provenance
+from ..problem import Problem
+from ..reference import Reference
+from .solution import Solution
+from .verdict import Verdict
+
+_KIND, _VERSION = "solution", 2
+
+
+def save_solution(solution: Solution, path: str | Path) -> Path:
+    """Write a solution to one file."""
+    arrays: dict[str, Any] = {
+        "theta": solution.theta,
+        "loss": solution.history.loss,
+        "probes": _probes(solution),
+    }
+    header: dict[str, Any] = {
+        "problem": {
+            "name": solution.problem.name,
+            "parameters": dict(solution.problem.parameters),
+            "fingerprint": fingerprint(solution.problem),
+        },
+        "method": to_dict(solution.method),
+        "seed": solution.seed,
+        "stages": [list(item) for item in solution.history.stages],
+        "stop": solution.stop.name,
+        "seconds": solution.seconds,
+        "device": solution.provenance.device,
+        "versions": dict(solution.provenance.versions),
+        "kernels": solution.provenance.kernels,
+        "verdict": [solution.verdict.status, solution.verdict.error, list(solution.verdict.reasons)],
+        "rel_l2": None if solution.rel_l2 is None else dict(solution.rel_l2),
+        "rel_l1": None if solution.rel_l1 is None else dict(solution.rel_l1),
+        "reference": None,
+    }
+    if solution.history.at is not None:
+        arrays["steps"] = solution.history.at
+    for name, values in solution.history.terms.items():
+        arrays[f"terms.{name}"] = values
+    for name, found in solution.weights.items():
+        arrays[f"weights.points.{name}"], arrays[f"weights.values.{name}"] = found.points, found.weights
+    if solution.reference is not None:
+        header["reference"], reference_arrays = solution.reference.to_plain()
+        arrays.update({f"reference.{name}": value for name, value in reference_arrays.items()})
+    return write_archive(path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
+
+
+def load(path: str | Path, *, problem: Problem | None = None, method: Method | None = None) -> Solution:
+    """Open a saved solution.
+
+    A problem of the catalogue is found by name. For one of your own give it again, since files
+    hold no code; the same goes for a method with parts of your own.
+    """
+    header, arrays = read_archive(path, kind=_KIND, version=_VERSION)
+    try:
+        solution = _rebuild(Path(path), header, arrays, problem, method)
+        _check_function(Path(path), solution, arrays["probes"])
+        return solution
+    except HcpinnError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise FileError(f"{path} is incomplete: it lacks or garbles {error}.") from error
+
+
+def _rebuild(
+    path: Path, header: dict[str, Any], arrays: dict[str, Any], problem: Problem | None, method: Method | None
+) -> Solution:
+    reference = None
+    if header["reference"] is not None:
+        reference = Reference.from_plain(header["reference"], _under("reference.", arrays))
+    status, error, reasons = header["verdict"]
+    return Solution(
+        problem=_problem(path, header["problem"], problem),
+        method=from_dict(header["method"]) if method is None else method,
+        seed=header["seed"],
+        theta=np.asarray(arrays["theta"], np.float64),
+        history=History(
+            arrays["loss"],
+            tuple((name, count) for name, count in header["stages"]),
+            _under("terms.", arrays),
+            arrays.get("steps"),
+        ),
+        stop=Stop[header["stop"]],
+        seconds=header["seconds"],
+        provenance=Provenance(header["device"], header["versions"], header.get("kernels")),
+        verdict=Verdict(status, error, tuple(reasons)),
+        rel_l2=header["rel_l2"],
+        rel_l1=header["rel_l1"],
+        reference=reference,
+        weights={
+            name: PointWeights(points, arrays[f"weights.values.{name}"])
+            for name, points in _under("weights.points.", arrays).items()
+        },
+    )
+
+
+def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    """The arrays whose names begin with a prefix, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _probes(solution: Solution) -> np.ndarray:
+    """Values of the solution at fixed irregular points, by which a file's function is recognised."""
+    rng = np.random.default_rng(0)
+    ends = [(solution.problem.start, solution.problem.horizon), *solution.problem.domain.bounds]
+    values = solution(*(low + (high - low) * rng.random(16) for low, high in ends))
+    return np.stack(values if isinstance(values, tuple) else (values,))
+
+
+def _check_function(path: Path, solution: Solution, saved: np.ndarray) -> None:
+    """Refuse parameters that do not give the function that was saved."""
+    try:
+        now = _probes(solution)
+        same = now.shape == saved.shape and np.allclose(now, saved, rtol=1e-6, atol=1e-9, equal_nan=True)
+    except (TypeError, ValueError):
+        same = False
+    if not same:
+        raise FileError(
+            f"{path} does not give the function that was saved: its parameters do not fit the method "
+            f"'{solution.method.name}'. Give the method it was trained with."
+        )
+
+
+def _problem(path: Path, saved: dict[str, Any], given: Problem | None) -> Problem:
+    name = saved["name"]
+    if given is None:
+        if name not in ENTRIES:
+            raise FileError(
+                f"{path} solves '{name}', which is not in the catalogue. Files hold no code: "
+                "give the problem again, load(path, problem=…)."
+            )
+        given = ENTRIES[name].problem.with_parameters(**saved["parameters"])
+    if fingerprint(given) != saved["fingerprint"]:
+        raise FileError(
+            f"{path} was solved for a different problem than '{given.name}' as it stands now: its equation, "
+            "data, domain or parameters differ."
+        )
+    return given

@@ -1,0 +1,122 @@
+"""Levenberg–Marquardt and self-scaled Broyden: their algebra, and what they reach."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import hcpinn as hc
+from declarations import declare
+from hcpinn.descent import Stop, check_memory
+from hcpinn.descent.memory import needed_bytes
+from hcpinn.descent.optimisers.broyden import self_scaled_update
+from hcpinn.errors import MethodError
+from hcpinn.objective import Objective, residual_block, sampling
+from hcpinn.trial import make_trial
+
+PROBLEM = declare(rhs=lambda u: 0.05 * u.xx - u**3, initial=lambda x: jnp.sin(jnp.pi * x))
+
+
+def objective_of(points=37, chunk=64, problem=PROBLEM, weights=None):
+    trial = make_trial(problem, hc.Method(embedding=hc.Fourier(2), network=hc.MLP(5, 2)))
+    objective = Objective(trial, trial.init(jax.random.key(1)), chunk=chunk)
+    data = objective.data(sampling.interior(problem, points, seed=3))
+    theta = 0.3 * jax.random.normal(jax.random.key(2), (objective.size,))
+    return objective, data, theta
+
+
+def test_the_normal_equations_are_those_of_the_explicit_jacobian(monkeypatch):
+    objective, data, theta = objective_of()
+    weights = {"residual": jnp.linspace(0.5, 2.0, 37)}
+    block = residual_block(objective.trial, sampling.interior(PROBLEM, 37, seed=3), chunk=64, pruned=False)
+    term = objective.terms["residual"]
+
+    def rho(t):
+        values = term.mismatch(objective.trial, objective.unravel(t), block, data.parameters)
+        return (jnp.sqrt(weights["residual"] / 37)[:, None] * values).ravel()
+
+    jacobian, values = jax.jit(jax.jacrev(rho))(theta), jax.jit(rho)(theta)
+    for rows in (64, 8):  # all points at once, and few at a time with a last chunk to fill
+        monkeypatch.setattr(type(objective), "jacobian_chunk", lambda self, item=8, rows=rows: rows)
+        found = jax.jit(lambda t, d, w: objective.linearize(t, d, w))(theta, data, weights)
+        np.testing.assert_allclose(found.gram, jacobian.T @ jacobian, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.slope, jacobian.T @ values, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.loss, values @ values, rtol=1e-12)
+
+
+def test_half_the_gradient_is_the_slope():
+    objective, data, theta = objective_of()
+    here = jax.jit(objective.measure)(theta, data)
+    np.testing.assert_allclose(
+        2 * jax.jit(objective.linearize)(theta, data).slope, here.gradient, rtol=1e-9, atol=1e-13
+    )
+
+
+def test_the_broyden_update_meets_the_secant_equation_and_stays_positive():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        size = int(rng.integers(3, 9))
+        root = rng.normal(size=(size, size))
+        inverse = root @ root.T + 0.1 * np.eye(size)
+        curved = rng.normal(size=(size, size))
+        hessian = curved @ curved.T + 0.1 * np.eye(size)
+        gradient = rng.normal(size=size)
+        length = float(rng.uniform(0.1, 1.5))
+        step = -length * inverse @ gradient
+        change = hessian @ step
+        updated = np.asarray(self_scaled_update(*map(jnp.asarray, (inverse, step, change, gradient, length))))
+        np.testing.assert_allclose(updated @ change, step, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(updated, updated.T, atol=1e-9 * np.abs(updated).max())
+        assert np.linalg.eigvalsh(updated).min() > 0
+
+
+@pytest.mark.parametrize(
+    ("stage", "target"),
+    [(hc.LevenbergMarquardt(steps=25), 1e-5), (hc.Broyden(steps=300), 1e-4)],
+    ids=["levenberg-marquardt", "broyden"],
+)
+def test_it_solves_a_small_problem_far_better_than_lbfgs_in_as_many_steps(stage, target):
+    method = hc.Method(
+        lift=hc.Semigroup(), embedding=hc.Fourier(2), network=hc.MLP(8, 2), points=256, stages=(stage,)
+    )
+    problem = declare(rhs=lambda u: 0.05 * u.xx - u**3, initial=lambda x: jnp.sin(jnp.pi * x))
+    solution = hc.solve(problem, method)
+    assert solution.rel_l2["u"] < 50 * target
+    loss = solution.history.loss
+    assert loss[-1] < 1e-3 * loss[0]
+    assert (np.diff(loss) <= 0).all()  # every step is a descent
+
+
+def test_a_lift_that_solves_the_equation_leaves_nothing_to_train():
+    method = hc.Method(
+        lift=hc.Semigroup(), embedding=hc.Fourier(1), network=hc.MLP(4, 1), points=64,
+        stages=(hc.LevenbergMarquardt(steps=25),),
+    )  # fmt: skip
+    solution = hc.solve(hc.find_problem("advection"), method)
+    assert solution.rel_l2["u"] < 1e-3
+
+
+def test_memory_is_known_and_too_much_of_it_refused_before_training(monkeypatch):
+    objective, _, _ = objective_of()
+    stage = hc.LevenbergMarquardt()
+    shape = (objective.size, objective.trial.outputs)
+    assert needed_bytes(stage, *shape, runs=2) == 2 * needed_bytes(stage, *shape)
+    assert needed_bytes(hc.Adam(), *shape) == 0
+    assert needed_bytes(hc.Broyden(), *shape) >= 8 * objective.size**2
+    monkeypatch.setattr("hcpinn.descent.memory.available_bytes", lambda: 1000)
+    with pytest.raises(MethodError, match=r"needs about .* GiB, and .* GiB are free"):
+        check_memory([stage], objective, 1)
+    check_memory([hc.Adam()], objective, 1)
+
+
+def test_training_stops_once_the_accuracy_asked_for_is_reached():
+    method = hc.Method(
+        lift=hc.Semigroup(), embedding=hc.Fourier(2), network=hc.MLP(8, 2), points=256, early=True,
+        horizons=(0.5, 1.0, 1.0, 1.0, 1.0), resampling=hc.Resampling(every=0, by="residual"),
+        stages=(hc.LevenbergMarquardt(steps=12),),
+    )  # fmt: skip
+    solution = hc.solve(PROBLEM, method, accuracy=3e-2)
+    assert solution.stop is Stop.ACCURACY
+    assert solution.verdict.converged
+    assert solution.rel_l2["u"] <= 3e-2
+    assert len(solution.history.stages) < 5

@@ -1,0 +1,225 @@
+"""Archives are written whole or not at all, and what is not one of ours is refused in a sentence."""
+
+import errno
+import io
+import json
+import os
+import zipfile
+
+import numpy as np
+import pytest
+
+from hcpinn.errors import FileError
+from hcpinn.machine.files import read_archive, write_archive, write_bytes
+
+ARRAYS = {
+    "theta": np.linspace(-1, 1, 7),
+    "empty": np.zeros((0, 3)),
+    "single": np.float32(2.5),
+    "wave": np.exp(1j * np.arange(4)).reshape(2, 2),
+    "odd.name": np.array([np.nan, np.inf, -0.0]),
+    "steps": np.arange(5, dtype=np.int32),
+}
+HEADER = {"name": "ψ(0, x) = u₀", "numbers": [1, 2.5, None], "nested": {"a": True}}
+
+
+def write(path, **changes):
+    settings = {"kind": "thing", "version": 1, "header": HEADER, "arrays": ARRAYS}
+    return write_archive(path, **{**settings, **changes})
+
+
+def read(path, **changes):
+    return read_archive(path, **{"kind": "thing", "version": 1, **changes})
+
+
+def npy(array, **options):
+    stream = io.BytesIO()
+    np.save(stream, array, **options)
+    return stream.getvalue()
+
+
+def archive(path, members):
+    with zipfile.ZipFile(path, "w") as target:
+        for name, content in members.items():
+            target.writestr(name, content)
+    return path
+
+
+def test_what_is_written_is_read_back_bit_for_bit(tmp_path):
+    path = write(tmp_path / "a.npz")
+    header, arrays = read(path)
+    assert {name: header[name] for name in HEADER} == HEADER
+    assert set(arrays) == set(ARRAYS)
+    for name, wanted in ARRAYS.items():
+        assert arrays[name].dtype == np.asarray(wanted).dtype
+        assert arrays[name].shape == np.shape(wanted)
+        assert arrays[name].tobytes() == np.asarray(wanted).tobytes()
+
+
+def test_folders_on_the_way_are_made(tmp_path):
+    assert read(write(tmp_path / "deep" / "er" / "a.npz"))[0]["kind"] == "thing"
+
+
+def test_writing_again_replaces_the_old_file_and_leaves_nothing_else(tmp_path):
+    path = write(tmp_path / "a.npz")
+    write(path, arrays={"theta": np.ones(3)})
+    assert set(read(path)[1]) == {"theta"}
+    assert os.listdir(tmp_path) == ["a.npz"]
+
+
+def test_new_files_have_the_permissions_the_user_chose(tmp_path):
+    before = os.umask(0o027)
+    try:
+        path = write_bytes(tmp_path / "a", b"")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, step):
+    path = write(tmp_path / "a.npz")
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(FileError, match=r"Cannot write .*a\.npz: No space left on device.* Free some space"):
+        write(path, arrays={"theta": np.ones(3)})
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.npz"]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_breaking_off_a_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, step):
+    path = write(tmp_path / "a.npz")
+    before = path.read_bytes()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, step, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write(path, arrays={"theta": np.ones(3)})
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.npz"]
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(FileError, match=r"Cannot write .*a\.npz: .*choose another folder"):
+        write(tmp_path / "file" / "a.npz")
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path):
+    (tmp_path / "a.npz").mkdir()
+    with pytest.raises(FileError, match="Cannot write"):
+        write(tmp_path / "a.npz")
+    assert os.listdir(tmp_path) == ["a.npz"]
+    with pytest.raises(FileError, match=r"Cannot read .*a\.npz: Is a directory"):
+        read(tmp_path / "a.npz")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(FileError, match=r"There is no file .*missing\.npz"):
+        read(tmp_path / "missing.npz")
+
+
+def test_a_truncated_file_is_refused_wherever_it_is_cut(tmp_path):
+    content = write(tmp_path / "a.npz").read_bytes()
+    cut = tmp_path / "cut.npz"
+    for length in [*range(0, len(content), 37), *range(len(content) - 60, len(content))]:
+        cut.write_bytes(content[:length])
+        with pytest.raises(FileError, match=r"cut\.npz"):
+            read(cut)
+
+
+def test_a_damaged_byte_is_refused_or_harmless_wherever_it_is(tmp_path):
+    content = write(tmp_path / "a.npz").read_bytes()
+    damaged = tmp_path / "damaged.npz"
+    rng = np.random.default_rng(0)
+    for place in rng.choice(len(content), 300, replace=False):
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << int(rng.integers(8))
+        damaged.write_bytes(flipped)
+        try:
+            _, arrays = read(damaged)
+        except FileError as error:
+            assert "damaged.npz" in str(error)  # noqa: PT017  (either outcome is right)
+        else:
+            same = [arrays[n].tobytes() == np.asarray(v).tobytes() for n, v in ARRAYS.items() if n in arrays]
+            assert all(same)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, 99])
+def test_parts_that_cannot_be_unpacked_are_refused(tmp_path, method):
+    content = bytearray(write(tmp_path / "a.npz").read_bytes())
+    entry = content.index(b"PK\x01\x02")  # the first entry of the list of contents
+    content[entry + 10 : entry + 12] = method.to_bytes(2, "little")
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(FileError, match=r"a\.npz"):
+        read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"u0 = 1\n", b"\x89PNG\r\n\x1a\n" + bytes(100), b"PK\x03\x04" + bytes(100), npy(np.ones(3))],
+    ids=["empty", "text", "png", "zip head", "npy"],
+)
+def test_files_of_other_programs_are_refused(tmp_path, content):
+    path = tmp_path / "other.npz"
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=r"other\.npz cannot be read as an hcpinn thing"):
+        read(path)
+
+
+def test_an_archive_of_another_program_is_refused(tmp_path):
+    np.savez(tmp_path / "other.npz", theta=np.ones(3))
+    with pytest.raises(FileError, match=r"other\.npz is not a file of hcpinn: it has no hcpinn header"):
+        read(tmp_path / "other.npz")
+
+
+def test_pickled_objects_are_neither_written_nor_opened(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "sprung"),)
+
+    objects = np.array([Trap()], dtype=object)
+    path = archive(
+        tmp_path / "a.npz",
+        {
+            "hcpinn.json": json.dumps({"kind": "thing", "version": 1}),
+            "theta.npy": npy(objects, allow_pickle=True),
+        },
+    )
+    with pytest.raises(FileError, match="cannot be read as an hcpinn thing"):
+        read(path)
+    assert not (tmp_path / "sprung").exists()
+    with pytest.raises(ValueError, match="allow_pickle"):
+        write(tmp_path / "b.npz", arrays={"theta": objects})
+    assert not (tmp_path / "b.npz").exists()
+
+
+@pytest.mark.parametrize(
+    "header", ["", "not json", "[1, 2]", "null", json.dumps({"kind": "thing"}), json.dumps({"version": 1})]
+)
+def test_headers_that_say_nothing_are_refused(tmp_path, header):
+    path = archive(tmp_path / "a.npz", {"hcpinn.json": header, "theta.npy": npy(np.ones(3))})
+    with pytest.raises(FileError, match=r"a\.npz"):
+        read(path)
+
+
+def test_a_newer_version_says_to_update(tmp_path):
+    path = write(tmp_path / "a.npz", version=3)
+    message = r"uses version 3 of the thing format; this hcpinn reads up to version 2\. Update hcpinn"
+    with pytest.raises(FileError, match=message):
+        read(path, version=2)
+    assert read(path, version=4)[0]["version"] == 3
+
+
+def test_the_wrong_kind_is_named(tmp_path):
+    path = write(tmp_path / "a.npz", kind="checkpoint")
+    with pytest.raises(FileError, match="holds a checkpoint, not a thing"):
+        read(path)
