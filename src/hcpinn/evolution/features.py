@@ -131,6 +131,7 @@ def _fronts(
     density: tuple[np.ndarray, np.ndarray],
     steepest: float,
     rng: np.random.Generator,
+    spread: float = 6.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights and biases of neurons with fronts where the density is high, by pairs along a periodic axis."""
     length = high - low
@@ -140,13 +141,13 @@ def _fronts(
     centres = np.interp(_even(count, rng, 0), mass, x)
     local = np.interp(centres, x, values)
     top = np.maximum(local, 8 / length) * steepest
-    slopes = np.exp(_between(np.full(count, 4 / length), np.maximum(top, 8 / length), _even(count, rng, 1)))
+    slopes = np.exp(_between(top / spread, top, _even(count, rng, 1)))
     if not periodic:
         return slopes[None], slopes * ((low + high) / 2 - centres)
     # tanh(S (cos(θ − c) − cos w)): fronts at c ± w with slope S sin w, the second one anywhere.
     turn = 2 * np.pi / length
     first = (centres - low) * turn
-    half = np.pi * rng.uniform(0.02, 0.5, count) * rng.choice([-1, 1], count)
+    half = np.pi * rng.uniform(0.45, 0.5, count) * rng.choice([-1, 1], count)
     steep = slopes / turn / np.abs(np.sin(half))
     middle = first - half
     return np.stack([steep * np.cos(middle), steep * np.sin(middle)]), -steep * np.cos(half)

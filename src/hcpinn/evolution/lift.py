@@ -12,12 +12,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from ..machine.precision import double
 from ..problem import Dirichlet, Index, Periodic, Problem
 from ..trial import Decay, Semigroup, jet_of
 from ..trial.part import columns
 from ..trial.semigroup import Waves, has_waves
 
 _CHUNK = 1024
+
+_TAIL = 1e3
+"""How much faster than the fastest wave the remainder of the initial data fades."""
 
 
 def has_wave_lift(problem: Problem) -> bool:
@@ -33,6 +37,8 @@ class Carrier:
         self.indices: tuple[Index, ...] = (*problem.derivatives, (1, *(0 for _ in problem.space)))
         self.waves: Waves | None = Semigroup().waves(problem) if has_wave_lift(problem) else None
         if self.waves is not None:
+            # What the waves leave of a kink has a curvature that no point sees: it must not last.
+            self.waves.tail_rate *= _TAIL
             self.function: Callable[[Array], Array] = self.waves
         else:
             self.function = _with_slopes(problem, Decay(0.0).bind(problem, problem.parameters))
@@ -40,6 +46,17 @@ class Carrier:
     def derivative(self, points: Array, index: Index) -> Array:
         """A derivative of ψ at points (t in the first column), traceable: points × components."""
         return jet_of(self.function, points, (index,))[index]
+
+    def on_grid(self, times: np.ndarray, axes: Sequence[np.ndarray], index: Index) -> np.ndarray:
+        """A derivative of ψ on a grid: component × time × x × y × z."""
+        mesh = np.meshgrid(*axes, indexing="ij")
+        space = np.stack([np.asarray(m, float).ravel() for m in mesh], axis=1)
+        wanted = Carrier.__new__(Carrier)
+        wanted.__dict__.update(problem=self.problem, waves=self.waves, function=self.function, indices=(index,))
+        with double():
+            found = wanted.on(space)(np.asarray(times, float))[0]
+        found = np.broadcast_to(found, (*found.shape[:2], len(times)))
+        return np.moveaxis(found, 2, 1).reshape(len(found), len(times), *mesh[0].shape)
 
     @cached_property
     def moves(self) -> bool:
