@@ -66,17 +66,19 @@ def orthonormal(
     """
     neurons = layer.neurons(points, order)
     root = np.sqrt(weights)[:, None]
-    _, sizes, rows = scipy.linalg.svd(root * neurons[0], full_matrices=False, check_finite=False)
+    columns, sizes, rows = scipy.linalg.svd(root * neurons[0], full_matrices=False, check_finite=False)
     rank = int(np.sum(sizes > cut * sizes[0]))
     mix = rows[:rank].T / sizes[:rank]
+    # Φ M carries rounding errors over σ; the left singular vectors, the same functions, do not.
+    functions = columns[:, :rank] / root
     if condition is not None:
         ends = dataclasses.replace(layer, mix=mix).derivatives(np.array([layer.low, layer.high]), 1)
         rows_at = condition[0] * ends[0] + condition[1] * np.array([[-1.0], [1.0]]) * ends[1]
         whole = scipy.linalg.qr(rows_at.T / np.linalg.norm(rows_at, axis=1))[0]
-        mix = mix @ whole[:, 2:]
+        mix, functions = mix @ whole[:, 2:], functions @ whole[:, 2:]
     layer = dataclasses.replace(layer, mix=mix)
-    factor, values = 1.0, []
-    for k, f in enumerate(neurons):
-        factor *= max(k, 1)
+    factor, values = 1.0, [functions]
+    for k, f in enumerate(neurons[1:], 1):
+        factor *= k
         values.append(factor * (f @ mix))
     return Basis(layer, points, weights, tuple(values))

@@ -175,11 +175,8 @@ class _Engine:
         number = len(self.passes)
         bases = [self._basis(axis, count, d, number) for axis, d in enumerate(density)]
         projection = Projection(self.problem, self.pointwise, self.carrier, bases)
-        first = number == 0
-        stages = self.method.stages or (3 if first and self.accuracy > 1e-9 else 5 if self.accuracy > 1e-8 else 7)
+        stages = self.method.stages or (3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7)
         tolerance = max(min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4), 1e-13)
-        if first:
-            tolerance = max(tolerance, 1e-5)
         begun, state, track = clock.perf_counter(), projection.start(), None
         for begin, end in zip(self.breaks[:-1], self.breaks[1:], strict=True):
 
@@ -217,7 +214,7 @@ class _Engine:
         points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
         order = max(index[axis + 1] for index in problem.derivatives)
         free = None if periodic or gated else condition.coefficients
-        return orthonormal(layer, points, weights, order=max(order, 2), cut=1e-12, condition=free)
+        return orthonormal(layer, points, weights, order=max(order, 2), cut=1e-13, condition=free)
 
     def _difference(self, old: _Solved, new: _Solved) -> float:
         """‖u_new − u_old‖ / ‖u_new‖ over space and time, the worst component."""
