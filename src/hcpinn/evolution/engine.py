@@ -19,7 +19,7 @@ from ..machine.precision import double
 from ..problem import Dirichlet, Periodic, Problem
 from .adapt import densities
 from .basis import Basis, orthonormal, quadrature
-from .breaks import find_breaks
+from .breaks import find_breaks, find_places
 from .evolved import Evolved, assemble
 from .features import sample
 from .lift import Carrier
@@ -30,7 +30,7 @@ from .radau import Track, integrate
 
 Density = tuple[np.ndarray, np.ndarray]
 
-_FIRST = {1: 160, 2: 40, 3: 24}
+_FIRST = {1: 160, 2: 28, 3: 12}
 """Features per axis in the first pass, by number of space dimensions."""
 
 _MOST = {1: 1600, 2: 240, 3: 72}
@@ -114,10 +114,11 @@ class _Engine:
         best: tuple[float, _Solved] | None = None
         try:
             self.carrier, self.pointwise = Carrier(self.problem), Pointwise(self.problem)
-            self.breaks = find_breaks(self.problem, self.pointwise)
+            self.breaks = find_breaks(self.problem, self.pointwise, self.carrier)
             stop = None
             previous: _Solved | None = None
-            density: list[Density | None] = [None] * self.dimensions
+            given = [find_places(self.problem, self.pointwise, axis) for axis in range(self.dimensions)]
+            density: list[Density | None] = list(given)
             count, failures, stalled = _FIRST[self.dimensions], 0, 0
             most = self.method.features or _MOST[self.dimensions]
             while stop is None:
@@ -131,10 +132,13 @@ class _Engine:
                     failures += 1
                     if failures == 4:
                         stop = halted.stop
-                    density = [None] * self.dimensions
+                    density = list(given)
                     count = math.ceil(count * _GROWTH)
                     continue
-                estimate = np.inf if previous is None else self._difference(previous, solved) / 2
+                estimate = np.inf
+                if previous is not None:
+                    looser = len(self.passes) % 2 == 1
+                    estimate = self._difference(previous, solved) / (1 if looser else 2)
                 self._note(count, solved, estimate)
                 if best is None or estimate <= best[0]:
                     best, stalled = (estimate, solved), 0
@@ -147,7 +151,8 @@ class _Engine:
                 elif count == most and previous is not None:
                     stop = Stop.RANK
                 else:
-                    density = [self._uneven(d) for d in densities(solved.projection, solved.track)]
+                    found = densities(solved.projection, solved.track)
+                    density = [_larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
                     previous = solved
                     count = math.ceil(count * _GROWTH)
         except KeyboardInterrupt:
@@ -209,12 +214,13 @@ class _Engine:
         layer = sample(count, low, high, periodic=periodic, gated=gated, density=density, steepest=2.0, rng=rng)
         if density is not None and periodic:  # periodic fronts come in pairs, half a period apart
             x, values = density
-            density = x, np.maximum(values, np.roll(values[:-1], len(x) // 2)[np.arange(len(x)) % (len(x) - 1)])
-        room = 2.0 if density is None else 2.5
+            density = x, np.maximum(values, np.interp(x + (high - low) / 2, x, values, period=high - low))
+        room = (2.0 if density is None else 2.5) if self.dimensions == 1 else 1.5
         points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
         order = max(index[axis + 1] for index in problem.derivatives)
         free = None if periodic or gated else condition.coefficients
-        return orthonormal(layer, points, weights, order=max(order, 2), cut=1e-13, condition=free)
+        cut = 1e-13 if self.dimensions == 1 and free is None else 1e-10
+        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, condition=free)
 
     def _difference(self, old: _Solved, new: _Solved) -> float:
         """‖u_new − u_old‖ / ‖u_new‖ over space and time, the worst component."""
@@ -240,3 +246,11 @@ class _Engine:
         self.passes.append(done)
         if self.progress is not None:
             self.progress(done)
+
+
+def _larger(one: Density | None, other: Density | None) -> Density | None:
+    """The larger of two densities at every place."""
+    if one is None or other is None:
+        return other if one is None else one
+    x = np.union1d(one[0], other[0])
+    return x, np.maximum(np.interp(x, *one), np.interp(x, *other))

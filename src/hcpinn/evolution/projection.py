@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from ..problem import Problem
 from .basis import Basis
 from .lift import Carrier
 from .pointwise import Pointwise
+
+Solvers = Callable[[complex], Callable[[np.ndarray], np.ndarray]]
+"""A function of μ that gives a solver of (μ − J) x = b."""
 
 
 class Projection:
@@ -25,8 +29,14 @@ class Projection:
         mesh = np.meshgrid(*(b.points for b in bases), indexing="ij")
         self.space = np.stack([m.ravel() for m in mesh], axis=1)
         self.weights = np.prod(np.meshgrid(*(b.weights for b in bases), indexing="ij"), axis=0).ravel()
-        self.psi = carrier.on(self.space)
+        self._psi = carrier.on(self.space)
+        self._known: dict[bytes, np.ndarray] = {}
         self._scale = np.zeros(self.count)
+
+    @property
+    def iterations(self) -> int:
+        """Newton iterations worth trying: more where J is only approximate."""
+        return 12 if len(self.bases) == 1 else 30
 
     @property
     def unknowns(self) -> int:
@@ -39,6 +49,13 @@ class Projection:
         rate = self.pointwise(flat, self._coordinates(times))
         rate = rate.reshape(self.count, len(self.space), len(times)) - psi[-1]
         return self._tested(rate).reshape(-1, len(times))
+
+    def psi(self, times: np.ndarray) -> np.ndarray:
+        """ψ and its derivatives at the points; Newton's method asks for the same times again and again."""
+        key = times.tobytes()
+        if key not in self._known:
+            self._known = {key: self._psi(times)}
+        return self._known[key]
 
     def start(self) -> np.ndarray:
         """c(t₀): zero unless the initial data do not meet their Neumann or Robin data."""
@@ -124,8 +141,10 @@ class Projection:
                     result[target * rank : (target + 1) * rank, source * rank : (source + 1) * rank] = block
         return result
 
-    def linearised(self, time: float, state: np.ndarray) -> Callable[[complex], Callable[..., np.ndarray]]:
-        """Solvers of (μ − J) x = b."""
+    def linearised(self, time: float, state: np.ndarray) -> Solvers:
+        """Solvers of (μ − J) x = b: exact along one axis, by the middle of each slope's range on a box."""
+        if len(self.bases) > 1:
+            return self._diagonal(time, state)
         matrix = self.jacobian(time, state)
 
         def solver(shift: complex) -> Callable[[np.ndarray], np.ndarray]:
@@ -142,3 +161,50 @@ class Projection:
             return apply
 
         return solver
+
+    def _diagonal(self, time: float, state: np.ndarray) -> Solvers:
+        """J with its coefficients replaced by numbers, in the eigenvectors of Q′ᵀ W Q′ along each axis.
+
+        Components stay coupled, in one small matrix per mode. Odd derivatives are left out.
+        """
+        times = np.array([time])
+        values, _ = self._arguments(times, state[:, None])
+        slopes = self.pointwise.slopes(values[..., 0], self._coordinates(times))
+        middle = (slopes.max(axis=-1) + slopes.min(axis=-1)) / 2
+        symbol = np.zeros((*self.ranks, self.count, self.count))
+        for number, index in enumerate(self.pointwise.orders):
+            if any(k % 2 for k in index[1:]):
+                continue
+            part = np.ones(self.ranks)
+            for axis, k in enumerate(index[1:]):
+                shape = [1] * len(self.ranks)
+                shape[axis] = -1
+                part = part * self._symbols[axis][1][k].reshape(shape)
+            symbol += part[..., None, None] * middle[number].T
+        vectors = [v for v, _ in self._symbols]
+
+        def solver(shift: complex) -> Callable[[np.ndarray], np.ndarray]:
+            real = np.imag(shift) == 0
+            shift = np.real(shift) if real else shift
+            inverse = np.linalg.inv(shift * np.eye(self.count) - symbol)
+
+            def apply(right: np.ndarray) -> np.ndarray:
+                right = (np.real(right) if real else right).reshape(self.count, *self.ranks, 1)
+                modes = np.moveaxis(self._along(right, [v.T for v in vectors])[..., 0], 0, -1)
+                solved = np.moveaxis((inverse @ modes[..., None])[..., 0], -1, 0)
+                return self._along(np.ascontiguousarray(solved)[..., None], vectors).reshape(-1)
+
+            return apply
+
+        return solver
+
+    @cached_property
+    def _symbols(self) -> list[tuple[np.ndarray, list[np.ndarray]]]:
+        """For each axis the eigenvectors V of Q′ᵀ W Q′ and, for each order, the diagonal of Vᵀ Qᵀ W Q⁽ᵏ⁾ V."""
+        found = []
+        for basis in self.bases:
+            slope = basis.values[1]
+            vectors = np.linalg.eigh((slope * basis.weights[:, None]).T @ slope)[1]
+            tested = vectors.T @ basis.test
+            found.append((vectors, [np.einsum("rn,nr->r", tested, v @ vectors) for v in basis.values]))
+        return found

@@ -18,12 +18,14 @@ import numpy as np
 
 from .outcome import Halted, Stop
 
-_NEWTON = 12
-"""Newton iterations before a step is tried again with half its length."""
-
 
 class System(Protocol):
     """What the integrator needs to know of c′ = f(t, c)."""
+
+    @property
+    def iterations(self) -> int:
+        """Newton iterations before a step is tried again with half its length."""
+        ...
 
     def rates(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """f at several times; states and results are unknowns × times."""
@@ -145,11 +147,12 @@ def integrate(
 
     `tolerance` bounds the error of a step in the system's norm. A given `track` is continued.
     """
-    rule = scheme(stages)
+    rule, most = scheme(stages), system.iterations
     begin, end = times
+    inside = 1e-12 * (end - begin)
     track = track or Track(stages, [begin], [])
     time, state = begin, start
-    rate = system.rates(np.array([time]), state[:, None])[:, 0]
+    rate = system.rates(np.array([time + inside]), state[:, None])[:, 0]
     track.evaluations += 1
     step = min(first or (end - begin) * 1e-3, end - begin)
     smallest = 1e-14 * max(abs(begin), abs(end), end - begin)
@@ -167,7 +170,7 @@ def integrate(
         elif end - time < 1.9 * step:
             step = (end - time) / 2
         if linear is None:
-            linear, fresh, factored = system.linearised(time, state), True, 0.0
+            linear, fresh, factored = system.linearised(time + inside, state), True, 0.0
         if factored != step:
             solvers = [linear(mu / step) for mu in rule.eigenvalues]
             factored = step
@@ -175,8 +178,8 @@ def integrate(
         stage = np.zeros((len(state), stages)) if before is None else _extended(before, step, rule, state)
         converged, speed, count = False, 0.0, 0
         last = np.inf
-        at = np.minimum(time + rule.nodes * step, end)
-        while count < _NEWTON:
+        at = np.minimum(time + rule.nodes * step, end - inside)
+        while count < most:
             found = system.rates(at, state[:, None] + stage)
             track.evaluations += stages
             if not np.isfinite(found).all():
@@ -192,7 +195,7 @@ def integrate(
                 break
             if count > 1:
                 speed = size / last
-                if speed > 0.95 or (speed < 1 and size * speed ** (_NEWTON - count) / (1 - speed) > tolerance):
+                if speed > 0.95 or (speed < 1 and size * speed ** (most - count) / (1 - speed) > tolerance):
                     break
             last = size
             factor = speed / (1 - speed) if count > 1 else 1.0
@@ -210,10 +213,10 @@ def integrate(
         gap = np.real(solvers[0](lead * raw))
         error = system.size(gap) / tolerance
         if error > 1 and (failed or track.steps == 0):
-            again = system.rates(np.array([time]), (state + gap)[:, None])[:, 0] - rate
+            again = system.rates(np.array([time + inside]), (state + gap)[:, None])[:, 0] - rate
             raw = raw + again * (step / rule.eigenvalues[0].real)
             error = system.size(np.real(solvers[0](lead * raw))) / tolerance
-        safety = 0.9 * (2 * _NEWTON + 1) / (2 * _NEWTON + count)
+        safety = 0.9 * (2 * most + 1) / (2 * most + count)
         factor = min(8.0, max(0.15, safety * max(error, 1e-12) ** (-1 / (stages + 1))))
         if not error <= 1:
             track.rejected += 1
