@@ -1,19 +1,23 @@
 """Sweeps go from small to large, stop in time, and their slopes are those of powers."""
 
 import dataclasses
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hcpinn.speed import Case, Ceilings, Row
-from hcpinn.speed.growth import BASE, SWEEPS, Left, slope, sweep
+from hcpinn.speed import BenchCase, BenchRow, Ceilings
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+from growth import BASE, SWEEPS, Left, slope, sweep
 
 ROUND = Ceilings("float32", products=1e9, arithmetic=1e8, functions=1e7, bandwidth=1e6)
-SMALL = Case(points=16, width=4, depth=1, modes=1)
+SMALL = BenchCase(points=16, width=4, depth=1, modes=1)
 
 
 def test_every_sweep_changes_a_thing_that_a_case_has():
-    assert set(SWEEPS) <= {field.name for field in dataclasses.fields(Case)}
+    assert set(SWEEPS) <= {field.name for field in dataclasses.fields(BenchCase)}
     assert all(values[0] >= 1 and list(values) == sorted(values) for values in SWEEPS.values())
     assert max(SWEEPS["points"]) == 10_000_000
     assert BASE.points * max(SWEEPS["runs"]) < 1_000_000
@@ -27,7 +31,7 @@ def test_only_one_thing_changes_and_the_floor_grows_with_it():
 
 def test_what_would_take_too_long_is_left_out_with_the_reason():
     first, second = sweep("points", ROUND, base=SMALL, values=(16, 10**9), rounds=1, limit=1e-3)
-    assert isinstance(first, Row)
+    assert isinstance(first, BenchRow)
     assert isinstance(second, Left)
     assert second.case.points == 10**9
     assert "would take" in second.why

@@ -1,4 +1,4 @@
-"""What lifts, gates and embeddings share: a setting that is bound to a problem."""
+"""What lifts, gates and embeddings become for a problem: functions of the coordinates."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from collections.abc import Callable
 from jaxtyping import Array, Float
 
 from ..problem import Problem
-
-Condition = tuple[str, int | None]
-"""What must hold: ("initial", None), or ("periodic" or "boundary", axis)."""
 
 Function = Callable[[Float[Array, "points axes"]], Float[Array, "points outputs"]]
 """A function of coordinates (t in the first column), elementwise over points."""
