@@ -97,7 +97,7 @@ def test_time_that_is_up_shows_in_the_exit_code_and_the_same_command_goes_on(fol
     code, said, _ = hcpinn(*command, "--max-seconds", 0)
     assert code == 3
     assert "not yet run" in said
-    assert "The same command goes on from here." in said
+    assert "The same command resumes from here." in said
     code, said, _ = hcpinn(*command)
     assert code == 0
     assert "6 runs: 6 same bits." in said

@@ -130,7 +130,7 @@ def baseline(problem: Problem) -> Method:
 
 
 ABLATION = Switches(
-    about="Rows of the ablation",
+    about="Rows of the ablation, such as pbc+ic1+sa,",
     parts={
         "pbc": "the periodic embedding; without it a penalty on the values at both ends",
         "ic1": "exact initial data by the lift e^(-t) u0; without ic1 and ic2 a penalty on them",
