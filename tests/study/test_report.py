@@ -19,8 +19,8 @@ from hcpinn.errors import FileError, UnknownNameError
 from hcpinn.study import Section, Store, Study, read_results, run_study, write_report, write_tables
 from hcpinn.study.fields import fields_of
 from hcpinn.study.numbers import number
+from hcpinn.study.origin import origin
 from hcpinn.study.picture import small_png, to_svg
-from hcpinn.study.provenance import origin
 from hcpinn.study.report import page_text
 from hcpinn.study.results import state
 from small_studies import DECAY, method, study

@@ -95,7 +95,7 @@ def recheck(
     from ..machine.programs import keep_programs
     from ..study import Watch, compare
     from ..study import recheck as train_again
-    from ..study.comparison import FILE
+    from ..study.compare import FILE
     from ..study.recheck import select
     from ..study.watch import in_terminal
 

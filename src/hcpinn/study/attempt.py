@@ -22,7 +22,7 @@ _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, err
 
 
 @dataclass(frozen=True)
-class Outcome:
+class GroupOutcome:
     """What became of a group: results, or the reason why it stopped early, or what broke it."""
 
     results: tuple[tuple[Record, Solution | bytes | None], ...] = ()
@@ -33,7 +33,7 @@ class Outcome:
     too_large: bool = False
     """Whether memory was the trouble."""
 
-    def packed(self, folder: Path, *, solutions: bool) -> Outcome:
+    def packed(self, folder: Path, *, solutions: bool) -> GroupOutcome:
         """The same for the way to another process: solutions as the content of files, or left out."""
         results = []
         for record, solution in self.results:
@@ -53,7 +53,7 @@ def attempt(
     seconds: float | None,
     checkpoint_every: float,
     progress: Progress,
-) -> Outcome:
+) -> GroupOutcome:
     """Train a group, from its checkpoint in the folder if there is one, for at most so many seconds.
 
     A folder that cannot be written to is no fault of the group's and raises.
@@ -76,18 +76,18 @@ def attempt(
         if isinstance(cause, OSError) and cause.errno in _DISK:
             raise
         if not resume:
-            return Outcome(trouble=str(error))
+            return GroupOutcome(trouble=str(error))
         # The checkpoint is of another version or damaged: what it held is lost, the runs are not.
         checkpoint.unlink(missing_ok=True)
         return attempt(group, folder, seconds=seconds, checkpoint_every=checkpoint_every, progress=progress)
     except HcpinnError as error:
-        return Outcome(trouble=str(error))
+        return GroupOutcome(trouble=str(error))
     except Exception as error:
         told = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-        return Outcome(trouble=told, too_large=_out_of_memory(error))
+        return GroupOutcome(trouble=told, too_large=_out_of_memory(error))
     for solution in solutions:
         if solution.stop in (Stop.TIME, Stop.INTERRUPTED):
-            return Outcome(stop=solution.stop)
+            return GroupOutcome(stop=solution.stop)
     facts = {
         "trained_together": len(group),
         "group": group.short_keys,
@@ -95,7 +95,7 @@ def attempt(
         "commit": source_commit(),
         "finished": now(),
     }
-    return Outcome(
+    return GroupOutcome(
         tuple(
             (record_of(s, key=key, **facts), s.lean()) for key, s in zip(group.keys, solutions, strict=True)
         )

@@ -24,7 +24,7 @@ import numpy as np
 from ..descent import Progress
 from ..errors import HcpinnError
 from ..machine.programs import keep_programs
-from .attempt import Outcome, attempt
+from .attempt import GroupOutcome, attempt
 from .workers import sign
 
 START = """
@@ -115,7 +115,7 @@ def _listen(tasks: queue.SimpleQueue[Task], stop: threading.Event) -> None:
             tasks.put(message)
 
 
-def _train(task: Task, progress: Progress) -> Outcome | HcpinnError:
+def _train(task: Task, progress: Progress) -> GroupOutcome | HcpinnError:
     """What came of a task, or why no task can be done here: a disk that is full, say."""
     try:
         group = pickle.loads(task.group)

@@ -21,7 +21,7 @@ from ..descent import Progress
 from ..errors import HcpinnError, MethodError, unknown_name
 from ..machine.files import write_bytes
 from ..machine.programs import keep_programs
-from .attempt import Outcome, attempt
+from .attempt import GroupOutcome, attempt
 from .groups import Group
 from .workers import RETRIES, sign
 
@@ -105,7 +105,7 @@ class RayWorkers:
         task = self._remote.remote(group, where, seconds, self._every, self._solutions)
         self._running[task] = group
 
-    def wait(self) -> tuple[Group, Outcome]:
+    def wait(self) -> tuple[Group, GroupOutcome]:
         """The next group that has ended, and its outcome."""
         ready, _ = self._ray.wait(list(self._running), num_returns=1)
         group = self._running.pop(ready[0])
@@ -117,12 +117,12 @@ class RayWorkers:
             raise cause or HcpinnError(f"A worker broke down: {error.cause or error}") from error
         except self._ray.exceptions.RayError as error:
             reason = str(error).strip().partition("\n")[0]
-            return group, Outcome(trouble=f"Its worker died {RETRIES + 1} times: {reason}")
+            return group, GroupOutcome(trouble=f"Its worker died {RETRIES + 1} times: {reason}")
 
 
 def _train(
     group: Group, where: tuple[str, str], seconds: float | None, every: float, solutions: bool
-) -> Outcome:
+) -> GroupOutcome:
     """What a worker does: `attempt`, with solutions as the content of their files."""
     keep_programs()  # its process is hcpinn's own
     with contextlib.ExitStack() as stack:

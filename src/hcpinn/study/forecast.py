@@ -12,7 +12,7 @@ from .store import Store
 
 
 @dataclass(frozen=True)
-class Line:
+class Share:
     """The share of one section: what earlier sections train already is not counted again."""
 
     section: str
@@ -32,7 +32,7 @@ class Forecast:
     """What is ahead."""
 
     machines: tuple[Machine, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[Share, ...]
     runs: int
     """Different ones: sections may share some."""
     kept: int
@@ -72,7 +72,7 @@ def forecast(
     for section in study.sections:
         own = [group for group in groups if home[group.keys[0]] == section.name]
         lines.append(
-            Line(
+            Share(
                 section.name,
                 len(section.runs),
                 sum(key in kept for key in section.keys),

@@ -11,11 +11,11 @@ from typing import Any
 from ..descent.runs import Run
 from ..errors import FileError, HcpinnError, MethodError
 from .agreement import Pair, other_seeds
-from .comparison import FILE, Comparison
+from .compare import FILE, Comparison
 from .declaration import Section, Study
 from .record import Record
 from .runner import Tally, run_study
-from .sample import DEFAULT, named, spread_out
+from .sample import DEFAULT, groups_of, spread_out
 from .store import Store
 from .trained_groups import TrainedGroup, runs_of, trained_groups
 from .watch import Watch
@@ -98,7 +98,7 @@ def select(
     chosen: list[TrainedGroup] = []
     runs: dict[str, tuple[Run, float]] = {}
     left_out: list[str] = []
-    for group in named(found, keys) if keys else spread_out(found, seed):
+    for group in groups_of(found, keys) if keys else spread_out(found, seed):
         if len(chosen) == groups or (sample and sum(len(g.records) for g in chosen) >= sample):
             break
         try:

@@ -17,7 +17,7 @@ from ..descent.runs import Run
 from ..errors import MethodError
 from ..machine.commit import source_commit
 from ..machine.files import write_bytes
-from .attempt import Outcome, now
+from .attempt import GroupOutcome, now
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
 from .fields import keep_fields
@@ -108,7 +108,7 @@ def _workers(
 
         return ray_workers(cluster, checkpoint_every=checkpoint_every, solutions=solutions)
     if processes > 1:
-        from .processes import local_processes
+        from .local_workers import local_processes
 
         return local_processes(processes, checkpoint_every=checkpoint_every, solutions=solutions)
     return contextlib.nullcontext(Here(checkpoint_every))
@@ -285,7 +285,7 @@ class _Runner:
         for name in self.running:
             self.shares[name] += each
 
-    def _settle(self, group: Group, outcome: Outcome) -> None:
+    def _settle(self, group: Group, outcome: GroupOutcome) -> None:
         self._count()
         del self.running[group.name]
         settled: list[Record] = []

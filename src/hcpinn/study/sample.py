@@ -37,7 +37,7 @@ def spread_out(groups: Sequence[TrainedGroup], seed: int | None = None) -> Itera
         yield group
 
 
-def named(groups: Sequence[TrainedGroup], keys: Sequence[str]) -> list[TrainedGroup]:
+def groups_of(groups: Sequence[TrainedGroup], keys: Sequence[str]) -> list[TrainedGroup]:
     """The groups of the runs whose keys begin like this."""
     found: dict[tuple[str, ...], TrainedGroup] = {}
     for start in keys:

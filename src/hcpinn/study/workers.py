@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ..descent import Progress
 from ..machine.files import write_bytes
-from .attempt import Outcome, attempt
+from .attempt import GroupOutcome, attempt
 from .groups import Group
 
 RETRIES = 3
@@ -50,7 +50,7 @@ class Workers(Protocol):
         """Begin to train a group."""
         ...
 
-    def wait(self) -> tuple[Group, Outcome]:
+    def wait(self) -> tuple[Group, GroupOutcome]:
         """The next group that has ended, and its outcome."""
         ...
 
@@ -72,7 +72,7 @@ class Here:
     def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
         self._given.append((group, folder, seconds, progress))
 
-    def wait(self) -> tuple[Group, Outcome]:
+    def wait(self) -> tuple[Group, GroupOutcome]:
         group, folder, seconds, progress = self._given.popleft()
         outcome = attempt(
             group, folder, seconds=seconds, checkpoint_every=self.checkpoint_every, progress=progress

@@ -78,7 +78,7 @@ def _same(entry: Problem, problem: Problem) -> bool:
         return False
 
 
-def modes(problem: Problem) -> int:
+def fourier_modes(problem: Problem) -> int:
     """How many Fourier modes the rows of a problem have."""
     name = entry_of(problem)
     return SETTINGS[name].modes if name in SETTINGS else Setting("").modes
@@ -107,14 +107,14 @@ def row(switches: str, problem: Problem, *, name: str | None = None) -> Method:
         name=name or "+".join(switch for switch in known if switch in on) or "baseline",
         lift=Decay(rates[0]) if rates else NoLift(),
         gate=LinearGate() if rates else NoGate(),
-        embedding=Fourier(modes(problem)) if "pbc" in on else Plain(),
+        embedding=Fourier(fourier_modes(problem)) if "pbc" in on else Plain(),
         penalties=(*penalties, *edges(problem, exact=bool(rates))),
         weights=SelfAdaptive() if "sa" in on else None,
         batches=Batches(5, 3280) if "mb" in on else None,
     )
 
 
-def paper(problem: Problem) -> Method:
+def best_settings(problem: Problem) -> Method:
     """The paper's best settings for this problem: 7×32 network, 16,384 points, Adam 50,000, L-BFGS 5,000."""
     name = entry_of(problem)
     if name in SETTINGS:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from ..errors import FileError
 from ..machine.files import write_bytes
 from .agreement import FACTOR, ROUNDING, Agreement, Pair, errors, other_seeds
-from .provenance import Origin, origin
+from .origin import Origin, origin
 from .record import VERSION, Record
 from .store import Store
 
