@@ -1,4 +1,4 @@
-"""Training one group of runs, to its end or until time is up, and saying what went wrong if anything did."""
+"""Train one group of runs until it ends or time is up, and report what went wrong."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from .groups import Group
 from .record import Record, record_of
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
-"""What makes a folder unfit for any run."""
+"""Errors that make a folder unusable for every run."""
 
 
 @dataclass(frozen=True)
 class GroupOutcome:
-    """What became of a group: results, or the reason why it stopped early, or what broke it."""
+    """What became of a group: its results, why it stopped early, or what broke it."""
 
     results: tuple[tuple[Record, Solution | bytes | None], ...] = ()
-    """Records with their solutions, as such or as the content of a file."""
+    """Records with their solutions, as objects or as the content of a file."""
     stop: Stop | None = None
-    """Stop.TIME or Stop.INTERRUPTED; the folder then holds a checkpoint."""
+    """Stop.TIME or Stop.INTERRUPTED; the folder then has a checkpoint."""
     trouble: str = ""
     too_large: bool = False
-    """Whether memory was the trouble."""
+    """Whether it ran out of memory."""
 
     def packed(self, folder: Path, *, solutions: bool) -> GroupOutcome:
-        """The same for the way to another process: solutions as the content of files, or left out."""
+        """The same, ready to send to another process: solutions as the content of files, or left out."""
         results = []
         for record, solution in self.results:
             content = None
@@ -54,9 +54,9 @@ def attempt(
     checkpoint_every: float,
     progress: Progress,
 ) -> GroupOutcome:
-    """Train a group, from its checkpoint in the folder if there is one, for at most so many seconds.
+    """Train a group for at most `seconds`, resuming from a checkpoint in the folder if there is one.
 
-    A folder that cannot be written to is no fault of the group's and raises.
+    A folder that cannot be written to raises an error, since that is no fault of the group.
     """
     checkpoint = folder / CHECKPOINT
     resume = checkpoint.exists()

@@ -1,8 +1,8 @@
 """Training the groups of a study on the workers of a Ray cluster.
 
-One group takes one GPU where the cluster has any, else one CPU. A group whose worker dies is given to
-another. Results travel back to this process, which alone writes to the store, so that workers need no
-common disk; where they have one, a group that is tried again goes on from its checkpoint.
+Each group takes one GPU if the cluster has any, else one CPU. A group whose worker dies goes to another.
+Results return to this process, which alone writes to the store, so workers need no shared disk; where they
+have one, a group that is tried again resumes from its checkpoint.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .groups import Group
 from .workers import RETRIES, sign
 
 _TOKEN = "token"
-"""A file by which a worker finds out whether it sees the folder of its group."""
+"""A file that tells a worker whether it can see the folder of its group."""
 
 
 @contextlib.contextmanager
@@ -98,7 +98,7 @@ class RayWorkers:
         return self.devices - len(self._running)
 
     def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
-        """Give a group to a worker. Its progress is not followed: it is elsewhere."""
+        """Give a group to a worker. Its progress is not shown."""
         token = secrets.token_hex(8)
         write_bytes(folder / _TOKEN, token.encode())
         where = (str(folder.absolute()), token)
@@ -123,7 +123,7 @@ class RayWorkers:
 def _train(
     group: Group, where: tuple[str, str], seconds: float | None, every: float, solutions: bool
 ) -> GroupOutcome:
-    """What a worker does: `attempt`, with solutions as the content of their files."""
+    """What a worker does: `attempt`, returning solutions as the content of files."""
     keep_programs()  # its process is hcpinn's own
     with contextlib.ExitStack() as stack:
         folder, token = Path(where[0]), where[1]

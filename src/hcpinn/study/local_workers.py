@@ -1,8 +1,8 @@
-"""Training the groups of a study in several processes of this machine, side by side on its one device.
+"""Train the groups of a study in several processes of this machine, side by side on its one device.
 
-While one of them compiles or judges, another keeps the device busy. They train and nothing else: this process
-starts them, gives them groups, hears from them, and alone writes to the store. A group whose process dies is
-given to a new one, which goes on from its checkpoint.
+While one of them compiles or judges, another keeps the device busy. This process starts them, gives them
+groups, hears from them, and alone writes to the store. A group whose process dies goes to a new one, which
+resumes from its checkpoint.
 """
 
 from __future__ import annotations
