@@ -113,7 +113,7 @@ def test_a_dry_run_tells_what_would_be_trained_and_does_nothing(folder, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Name a folder for what is trained now"),
+        ([], "Name a folder for the new results"),
         (["--out", "{store}"], "is the folder of a study"),
         (["--out", "{out}", "--sample", 3, "--groups", 2], "one of these"),
         (["--out", "{out}", "--groups", 2, "--key", "0"], "one of these"),
@@ -134,7 +134,7 @@ def test_folders_without_finished_runs_are_refused(tmp_path):
     assert_refused(code, complaint, "There is no folder")
     Store.make(tmp_path / "empty").keep(record("advection", "paper", reason="It broke."))
     code, _, complaint = hcpinn("recheck", tmp_path / "empty", "--out", tmp_path / "out")
-    assert_refused(code, complaint, "holds no run that came to its end")
+    assert_refused(code, complaint, "has no finished run")
 
 
 # Two stores
