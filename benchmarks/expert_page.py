@@ -28,7 +28,7 @@ _ACCURACY = 1e-3
 
 def sections() -> dict[str, str]:
     """What the data have for the page, section by section."""
-    others = [path.stem for path in sorted((EXPERT / "cpu-1e-3").glob("*.json")) if path.stem not in ENTRIES]
+    others = [name for name in sorted(_measured("cpu-1e-3")) if name not in ENTRIES]
     return {"h200": on_gpu(), "cpu": on_cpu(ENTRIES), "others": on_cpu(others, "cpu-1e-3"), "trust": trust()}
 
 
@@ -37,21 +37,21 @@ def on_gpu() -> str:
     heads = ["problem", "median error", "worst", "seconds", "steps", "parameters"]
     lines = []
     for name in ENTRIES:
-        runs = _runs("h200", name)
+        runs = _measured("h200")[name]
         lines.append([f"`{name}`", _errors(runs, statistics.median), _errors(runs, max), *_effort(runs)])
         lines[-1].append(f"{runs[0]['parameters_trained']:,}")
     return _table(heads, lines)
 
 
-def on_cpu(names: Iterable[str], *folders: str) -> str:
+def on_cpu(names: Iterable[str], *files: str) -> str:
     """Accuracy 1e-3, and 1e-4 where it was asked for, on two CPU cores."""
-    folders = folders or ("cpu-1e-3", "cpu-1e-4")
+    files = files or ("cpu-1e-3", "cpu-1e-4")
     heads = ["problem"]
-    for folder in folders:
-        heads += [f"error, asked for {folder.removeprefix('cpu-')}", "seconds", "steps"]
+    for file in files:
+        heads += [f"error, asked for {file.removeprefix('cpu-')}", "seconds", "steps"]
     lines = []
     for name in names:
-        found = [_runs(folder, name) for folder in folders]
+        found = [_measured(file)[name] for file in files]
         lines.append([f"`{name}`"])
         for runs in found:
             lines[-1] += [_errors(runs, statistics.median), *_effort(runs)]
@@ -84,8 +84,8 @@ def trust() -> str:
     return f"{_table(heads, lines)}\n\n{said}"
 
 
-def _runs(folder: str, name: str) -> list[dict]:
-    return json.loads((EXPERT / folder / f"{name}.json").read_text("utf-8"))
+def _measured(file: str) -> dict[str, list[dict]]:
+    return json.loads((EXPERT / f"{file}.json").read_text("utf-8"))
 
 
 def _errors(runs: Sequence[dict], over_seeds: Callable[[list[float]], float]) -> str:

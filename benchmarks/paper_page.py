@@ -191,11 +191,11 @@ def _told(found: Spread) -> str:
     return f"{number(found.low)} to {number(found.high)}" if wide else number(found.mean)
 
 
-def _expert(folder: str, name: str) -> str:
-    path = EXPERT / folder / f"{name}.json"
-    if not path.exists():
+def _expert(file: str, name: str) -> str:
+    found = json.loads((EXPERT / f"{file}.json").read_text("utf-8"))
+    if name not in found:
         return "not yet run"
-    facts = json.loads(path.read_text("utf-8"))
+    facts = found[name]
     fields = list(facts[0]["rel_l2"])
     errors = " / ".join(f"{statistics.median(f['rel_l2'][n] for f in facts):.1e}" for n in fields)
     return f"{errors.replace('e-0', 'e-')} in {statistics.median(f['wall_s'] for f in facts):.0f} s"

@@ -18,8 +18,8 @@ import growth
 import stages
 import step_time
 import time_to_accuracy
-from hcpinn.speed import Ceilings, Row
-from hcpinn.speed.bench import HEADS, ceiling_words, cells
+from hcpinn.speed import BenchRow, Ceilings
+from hcpinn.speed.bench import HEADS
 from pages import write_sections
 
 HERE = Path(__file__).parent
@@ -49,8 +49,12 @@ def files(name: str) -> list[Path]:
 
 
 def bench(path: Path, record: dict[str, Any]) -> str:
-    rates = [f"- {name}: {ceiling_words(Ceilings(**found))}" for name, found in record["ceilings"].items()]
-    rows = [cells(Row.from_plain(plain)) for plain in record["rows"] if plain["fields"] == plain["runs"] == 1]
+    rates = [f"- {name}: {Ceilings(**found)}" for name, found in record["ceilings"].items()]
+    rows = [
+        BenchRow.from_plain(plain).cells()
+        for plain in record["rows"]
+        if plain["fields"] == plain["runs"] == 1
+    ]
     shown = [place for place, head in enumerate(HEADS) if head not in ("runs", "fields", "points per s")]
     found = [[row[place] for place in shown] for row in (HEADS, ["---"] + ["--:"] * (len(HEADS) - 1), *rows)]
     lines = ["| " + " | ".join(row) + " |" for row in found]

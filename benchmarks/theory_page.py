@@ -16,8 +16,8 @@ from pathlib import Path
 
 from hcpinn.papers.hao2026.theory_chapter import read_theory
 from hcpinn.study.picture import small_png
-from hcpinn.theory.figures import decay_figure, modes_figure
-from hcpinn.theory.table import HEADS, cells, short
+from hcpinn.theory.figures import decay_figure, error_modes_figure
+from hcpinn.theory.table import HEADS, row_cells, short
 from pages import write_sections
 
 ROOT = Path(__file__).parent.parent
@@ -44,7 +44,7 @@ def sections() -> dict[str, str]:
 
 def kernels() -> str:
     """The kernels of every problem, without the columns that the page does not discuss."""
-    heads, lines = list(HEADS), [list(cells(row)) for row in _theory()]
+    heads, lines = list(HEADS), [list(row_cells(row)) for row in _theory()]
     shown = [place for place, head in enumerate(heads) if not head.startswith(_ASIDE)]
     found = [[row[place] for place in shown] for row in (heads, ["---"] * len(heads), *lines)]
     return "\n".join("| " + " | ".join(row) + " |" for row in found)
@@ -69,7 +69,7 @@ def widths() -> str:
 def draw() -> None:
     """Decay and spectral bias of transport with ten Fourier modes, as files for the page."""
     summary = json.loads((BESIDES / "advection-ten-modes" / "theory.json").read_text("utf-8"))
-    for name, figure in {"decay": decay_figure, "modes": modes_figure}.items():
+    for name, figure in {"decay": decay_figure, "modes": error_modes_figure}.items():
         stream = io.BytesIO()
         figure(summary).savefig(stream, dpi=100)
         (IMAGES / f"theory-{name}.png").write_bytes(small_png(stream.getvalue()))

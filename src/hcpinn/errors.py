@@ -1,4 +1,4 @@
-"""The errors a user can meet, each a sentence that names the thing, the numbers and the way out."""
+"""Errors that hcpinn raises: each message names the thing, gives the numbers, and says what to do."""
 
 import difflib
 from collections.abc import Iterable

@@ -233,7 +233,8 @@ def _forecast(wanted: Study, out: Path | None, together: int | None, processes: 
         f"\n{counted(found.runs, 'different run')}, {found.kept} of them in the store. To train: "
         f"{counted(found.groups, 'group')}, the largest of {counted(found.largest, 'run')}; "
         f"about {here}, {there}.\nRuns that several sections share are trained, and counted, with the "
-        "first of them. Times come from a simple model of one group at a time and may be off by a factor of two."
+        "first of them. Times come from a simple model of one group at a time, and may be off "
+        "by a factor of two."
     )
 
 

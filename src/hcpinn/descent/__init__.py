@@ -1,7 +1,7 @@
 """Training all weights of a network by descent: methods, optimisers, the schedule and the driver."""
 
 from .budget import with_budget
-from .checkpoint import Checkpoint, seconds_spent
+from .checkpoint import Checkpoint, remove_checkpoints, seconds_spent, set_aside
 from .driver import History, PointWeights, Trained, train
 from .lessons import Curriculum, Resampling
 from .memory import available_bytes, check_memory, needed_bytes
@@ -53,8 +53,10 @@ __all__ = [
     "from_toml",
     "load_method",
     "needed_bytes",
+    "remove_checkpoints",
     "save_method",
     "seconds_spent",
+    "set_aside",
     "to_dict",
     "to_toml",
     "train",

@@ -1,15 +1,10 @@
 """Derivatives of functions and networks, carried forward in one pass."""
 
 from ..equation.derivatives import Jet, nested
-from .layered import (
-    ACTIVATIONS,
-    differentiated_once,
-    fusible,
-    network_jet,
-    points_at_once,
-    start_compiling,
-)
+from .fused import fusible, points_at_once, start_compiling
+from .layered import differentiated_once, network_jet
 from .taylor import (
+    ACTIVATIONS,
     Activation,
     add,
     closure,

@@ -38,8 +38,8 @@ def _writable(folder: Path) -> Path:
             return folder
     except OSError as error:
         warnings.warn(
-            f"hcpinn cannot write to its cache folder {folder} ({error.strerror or error}), so later "
-            "runs will compile and compute references again. Set HCPINN_CACHE to a writable folder.",
+            f"hcpinn cannot write to its cache folder {folder} ({error.strerror or error}), so later runs "
+            "will compile and compute references again. Set HCPINN_CACHE to a writable folder.",
             stacklevel=3,
         )
         temporary = tempfile.TemporaryDirectory(prefix="hcpinn-")

@@ -30,8 +30,8 @@ from ..errors import FileError, HcpinnError, UnusableFileError
 
 _HEADER = "hcpinn.json"
 
-LARGEST_TEXT = 2**22
-"""Bytes of JSON that are read at once: a record has 1e4, a header 1e3."""
+LARGEST_TEXT = 2**24
+"""Bytes of JSON that are read at once: a record has 1e4, the statement of a large study 1e6."""
 
 _PIECE = 2**20
 """Bytes of an array that are read at once, so that it is in memory only once."""

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import errno
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..descent import Progress, Stop, seconds_spent
-from ..errors import FileError, HcpinnError
+from ..descent import Progress, Stop, seconds_spent, set_aside
+from ..errors import FileError, HcpinnError, UnusableFileError
 from ..machine.commit import source_commit
 from ..solution.solution import Solution
 from ..solving import CHECKPOINT, solve_batch
 from .groups import Group
 from .record import Record, record_of
-
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
-"""Errors that make a folder unusable for every run."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +28,8 @@ class GroupOutcome:
     trouble: str = ""
     too_large: bool = False
     """Whether it ran out of memory."""
+    note: str = ""
+    """A remark to show, such as on a checkpoint that was set aside."""
 
     def packed(self, folder: Path, *, solutions: bool) -> GroupOutcome:
         """The same, ready to send to another process: solutions as the content of files, or left out."""
@@ -56,12 +54,14 @@ def attempt(
 ) -> GroupOutcome:
     """Train a group for at most `seconds`, resuming from a checkpoint in the folder if there is one.
 
-    A folder that cannot be written to raises an error, since that is no fault of the group.
+    A file that cannot be read or written is no fault of the group's and may be better later, so it raises and
+    nothing is lost. An unusable checkpoint is set aside, beside the folder, which is removed later.
     """
     checkpoint = folder / CHECKPOINT
     resume = checkpoint.exists()
     try:
-        limit = None if seconds is None else seconds_spent(checkpoint) + max(seconds, 0.0)
+        spent = seconds_spent(checkpoint)
+        limit = None if seconds is None else spent + max(seconds, 0.0)
         solutions = solve_batch(
             group.runs,
             accuracy=group.accuracy,
@@ -71,15 +71,14 @@ def attempt(
             max_seconds=limit,
             progress=progress,
         )
-    except FileError as error:
-        cause = error.__cause__
-        if isinstance(cause, OSError) and cause.errno in _DISK:
-            raise
+    except UnusableFileError as error:
         if not resume:
             return GroupOutcome(trouble=str(error))
-        # The checkpoint is of another version or damaged: what it held is lost, the runs are not.
-        checkpoint.unlink(missing_ok=True)
-        return attempt(group, folder, seconds=seconds, checkpoint_every=checkpoint_every, progress=progress)
+        kept = set_aside(checkpoint, folder.with_name(f"{folder.name}.checkpoint"))
+        rest = attempt(group, folder, seconds=seconds, checkpoint_every=checkpoint_every, progress=progress)
+        return dataclasses.replace(rest, note=f"{error} It is kept as {kept}. {rest.note}".rstrip())
+    except FileError:
+        raise
     except HcpinnError as error:
         return GroupOutcome(trouble=str(error))
     except Exception as error:

@@ -32,7 +32,7 @@ import jax.numpy as jnp
 
 from ..descent import LBFGS, LevenbergMarquardt, Stage, available_bytes, needed_bytes
 from ..descent.runs import Run
-from ..jets import closure, fusible
+from ..jets import ACTIVATIONS, closure, fusible
 from ..machine.precision import double
 from ..objective import chunk_size
 from ..problem import Problem
@@ -160,7 +160,7 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
 
 
 def _speed(machine: Machine, network: Network, stage: Stage) -> Speed:
-    fused = isinstance(network, LayeredNetwork) and fusible(network.activation, network.width)
+    fused = isinstance(network, LayeredNetwork) and fusible(ACTIVATIONS[network.activation](), network.width)
     fused = fused and not isinstance(stage, LevenbergMarquardt)
     found = machine.fused.get(stage.dtype.itemsize) if fused else None
     return found or machine.plain[stage.dtype.itemsize]

@@ -7,14 +7,22 @@ gone, so there are no stale ones to clear away.
 from __future__ import annotations
 
 import contextlib
+import errno
+import functools
 import json
 import os
 import socket
 import sys
 import time
+import warnings
 from pathlib import Path
 
 from ..errors import FileError
+
+_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+"""What the operating system says of a lock that someone holds; anything else says that there are no locks."""
+
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 if sys.platform == "win32":
     import msvcrt
@@ -41,12 +49,14 @@ class RunLock:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             while True:
-                handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+                handle = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o666)
                 try:
                     _lock(handle)
-                except OSError:
-                    os.close(handle)
-                    return None
+                except OSError as error:
+                    if error.errno in _TAKEN:
+                        os.close(handle)
+                        return None
+                    _warn_once(folder, error.strerror or str(error))
                 # Whoever had it may have removed the file between our opening and our locking it.
                 if _same(path, handle):
                     break
@@ -66,6 +76,15 @@ class RunLock:
         with contextlib.suppress(OSError):  # an empty file that stays does no harm
             self.path.unlink(missing_ok=True)
         os.close(self._handle)
+
+
+@functools.cache
+def _warn_once(folder: Path, reason: str) -> None:
+    warnings.warn(
+        f"Files in {folder} cannot be locked ({reason}), so two processes would train the same runs. Let one "
+        "process at a time work on this folder, or choose a folder on a local disk.",
+        stacklevel=3,
+    )
 
 
 def _same(path: Path, handle: int) -> bool:

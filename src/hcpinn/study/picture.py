@@ -54,7 +54,7 @@ def small_png(content: bytes) -> bytes:
     """A PNG no wider than a page with a palette of 256 colours, or the original if that is smaller."""
     from PIL import Image
 
-    with Image.open(io.BytesIO(content)) as image:
+    with Image.open(io.BytesIO(content), formats=["PNG"]) as image:
         full = image.convert("RGBA")
         if full.width > _WIDEST:
             full = full.resize((_WIDEST, round(full.height * _WIDEST / full.width)), Image.Resampling.LANCZOS)

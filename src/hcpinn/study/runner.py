@@ -289,6 +289,8 @@ class _Runner:
         self._count()
         del self.running[group.name]
         settled: list[Record] = []
+        if outcome.note:
+            self.watch.note(outcome.note)
         if outcome.stop is not None:
             self.stop = self.stop or outcome.stop
             self._state(group)

@@ -22,7 +22,7 @@ Parameters = Any
 
 
 class Network(abc.ABC):
-    """Anything with initial parameters and a value; hcpinn differentiates it by nested forward mode."""
+    """Anything with initial parameters and values; hcpinn differentiates it by nested forward mode."""
 
     @abc.abstractmethod
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
@@ -68,16 +68,16 @@ class LayeredNetwork(JetNetwork):
             raise unknown_name("activation", self.activation, ACTIVATIONS)
 
     def points_at_once(self, plain: int, streams: int, itemsize: int) -> int:
-        layers = self.depth + 2 * self.mixed
-        return jets.points_at_once(
-            plain, self.activation, self.width, layers=layers, streams=streams, itemsize=itemsize
+        numbers, activation = (
+            (self.depth + 2 * self.mixed) * self.width * streams,
+            ACTIVATIONS[self.activation](),
         )
+        return jets.points_at_once(plain, activation, self.width, numbers=numbers, itemsize=itemsize)
 
     def begin(self, inputs: int, outputs: int, indices: Sequence[Index], points: int, dtype: Any) -> None:
         sizes, precision = (inputs, *[self.width] * self.depth, outputs), jnp.dtype(dtype).name
-        jets.start_compiling(
-            self.activation, sizes, indices, points=points, precision=precision, mixed=self.mixed
-        )
+        activation = ACTIVATIONS[self.activation]()
+        jets.start_compiling(activation, sizes, indices, points=points, precision=precision, mixed=self.mixed)
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,11 @@ class MLP(LayeredNetwork):
     """A fully connected network, `depth` hidden layers of `width`; Glorot-normal initial weights."""
 
     width: int = 32
+    """Neurons per hidden layer."""
     depth: int = 7
+    """Hidden layers."""
     activation: str = "tanh"
+    """'tanh', 'sin', 'gelu' or 'swish'."""
 
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
         return _layers(key, (inputs, *[self.width] * self.depth, outputs))
@@ -101,7 +104,7 @@ class MLP(LayeredNetwork):
         return hidden @ parameters[-1]["weight"] + parameters[-1]["bias"]
 
     def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
-        return jets.network_jet(self.activation, parameters, features, indices)
+        return jets.network_jet(ACTIVATIONS[self.activation](), parameters, features, indices)
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,11 @@ class ModifiedMLP(LayeredNetwork):
     """An MLP whose layers z mix two encodings of the input, (1 − z) U + z V (Wang, Teng and Perdikaris)."""
 
     width: int = 128
+    """Neurons per hidden layer."""
     depth: int = 4
+    """Hidden layers."""
     activation: str = "tanh"
+    """'tanh', 'sin', 'gelu' or 'swish'."""
 
     mixed: ClassVar[bool] = True
 
@@ -132,9 +138,8 @@ class ModifiedMLP(LayeredNetwork):
         return hidden @ parameters["layers"][-1]["weight"] + parameters["layers"][-1]["bias"]
 
     def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
-        return jets.network_jet(
-            self.activation, parameters["layers"], features, indices, parameters["encoders"]
-        )
+        activation = ACTIVATIONS[self.activation]()
+        return jets.network_jet(activation, parameters["layers"], features, indices, parameters["encoders"])
 
 
 @partial(jax.jit, static_argnums=1)

@@ -1,4 +1,4 @@
-"""The trial function u = ψ + φ · network: what is trained, and its derivatives."""
+"""The trial function u = ψ + φ · network, and its derivatives."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from .. import jets
 from ..errors import MethodError
 from ..jets import Jet
 from ..problem import Index, Problem
+from .checks import OpenCondition, open_conditions
 from .embedding import Embedding
+from .function import Function
 from .gate import Gate, NoGate
 from .lift import Lift, NoLift
 from .network import JetNetwork, Network, Parameters
-from .part import Condition, Function
 
 
 class Fixed(eqx.Module):
-    """What of a trial's jet does not depend on its parameters, at given points."""
+    """The parts of a trial's jet at given points that do not depend on its parameters."""
 
     coordinates: Float[Array, "*chunks points axes"]
     lift: Jet
@@ -46,8 +47,6 @@ class Trial:
         network: Network,
         parameters: Mapping[str, Any] | None = None,
     ):
-        from .checks import open_conditions
-
         if isinstance(lift, NoLift) != isinstance(gate, NoGate):
             raise MethodError(
                 "NoLift() and NoGate() go together: with only one of them the initial data would neither "
@@ -60,7 +59,7 @@ class Trial:
         self.embed: Function = embedding.bind(problem)
         self.indices: tuple[Index, ...] = (*problem.derivatives, _first(0, len(problem.axes)))
         """The derivatives of u that the residual needs."""
-        self.left_open: tuple[Condition, ...] = open_conditions(self, free=isinstance(lift, NoLift))
+        self.left_open: tuple[OpenCondition, ...] = open_conditions(self, free=isinstance(lift, NoLift))
         """The conditions that do not hold by construction."""
 
     @property

@@ -12,7 +12,7 @@ import pytest
 from hcpinn import MLP, ModifiedMLP, jets
 from hcpinn.jets import fused
 from hcpinn.jets.fused import arithmetic, cuda, host, launch
-from hcpinn.jets.fused.plan import Plan
+from hcpinn.jets.fused.plan import KernelPlan
 from hcpinn.machine.precision import double
 from jets.fused.emulation import call, emulated
 
@@ -21,7 +21,7 @@ VALUE = ((0, 0),)
 EXACT = {"float32": 3e-6, "float64": 1e-13}
 """Relative, through a few layers."""
 
-STUDY = Plan(jets.tanh(), jets.closure(SECOND), 16_384, 22, 32, 7, 1, "float32", cuda.TILE, 0)
+STUDY = KernelPlan(jets.tanh(), jets.closure(SECOND), 16_384, 22, 32, 7, 1, "float32", cuda.TILE, 0)
 compiler = pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="there is no C++ compiler here"
 )
@@ -293,12 +293,12 @@ def test_they_can_be_turned_off(monkeypatch):
     indices = jets.closure(SECOND)
     parameters, jet = inputs(MLP(16, 2), 6, 1, indices, 2000)
     assert fused.suits(jets.tanh(), parameters, jet, indices)
-    assert fused.chunk(512, 128, 8) > 512
+    assert fused.points_at_once(512, jets.tanh(), 16, numbers=128, itemsize=8) > 512
     mixed = (parameters, jax.tree.map(lambda a: a.astype(jnp.float64), jet))
     assert not fused.suits(jets.tanh(), *mixed, indices)
     monkeypatch.setenv(fused.SWITCH, "off")
     assert not fused.suits(jets.tanh(), parameters, jet, indices)
-    assert fused.chunk(512, 128, 8) == 512
+    assert fused.points_at_once(512, jets.tanh(), 16, numbers=128, itemsize=8) == 512
 
 
 @pytest.fixture
@@ -385,7 +385,7 @@ def test_without_a_compiler_the_plain_way_is_taken_quietly(compilers, recwarn):
     indices = jets.closure(SECOND)
     parameters, jet = inputs(MLP(16, 2), 5, 1, indices, 1500)
     assert not fused.suits(jets.tanh(), parameters, jet, indices)
-    assert fused.chunk(512, 128, 8) == 512
+    assert fused.points_at_once(512, jets.tanh(), 16, numbers=128, itemsize=8) == 512
     assert not [w for w in recwarn if "fused" in str(w.message)]
 
 

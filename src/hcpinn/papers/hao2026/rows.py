@@ -16,7 +16,7 @@ from ...descent import LBFGS, Adam, Method
 from ...equation import fingerprint
 from ...errors import MethodError, ProblemError
 from ...objective import Batches, InitialPenalty, Penalty, PeriodicPenalty, SelfAdaptive
-from ...problem import HORIZON, Periodic, Problem
+from ...problem import HORIZON, Problem
 from ...trial import Decay, Fourier, LinearGate, NoGate, NoLift, Plain
 
 _RATES = {"ic1": 1.0, "ic2": 0.1}
@@ -96,7 +96,7 @@ def row(switches: str, problem: Problem, *, name: str | None = None) -> Method:
     if unknown or {"ic1", "ic2"} <= on:
         wrong = f"'{unknown[0]}' is none of them" if unknown else "ic1 and ic2 exclude each other"
         raise MethodError(f"A row's switches are {', '.join(known)}, joined by +, but {wrong}.")
-    periodic = any(isinstance(condition, Periodic) for condition in problem.boundaries)
+    periodic = any(condition.periodic for condition in problem.boundaries)
     if "pbc" in on and not periodic:
         raise MethodError("The switch pbc has no meaning for a problem that is not periodic.")
     rates = [rate for switch, rate in _RATES.items() if switch in on]
@@ -120,7 +120,7 @@ def best_settings(problem: Problem) -> Method:
     if name in SETTINGS:
         chosen = SETTINGS[name]
         return replace(row(chosen.best, problem, name="paper"), **chosen.protocol)
-    periodic = any(isinstance(condition, Periodic) for condition in problem.boundaries)
+    periodic = any(condition.periodic for condition in problem.boundaries)
     return row("pbc+ic1+sa" if periodic else "ic1+sa", problem, name="paper")
 
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from ...errors import FileError
+from ...errors import UnusableFileError
+from ...machine.files import read_json, reading
 from ...study.elements import code, facts, image, pictures
 from ...study.numbers import number
 from ...study.page import Chapter
 from ...study.picture import small_png
 
 _KINDS = (".json", ".md", ".png")
+_LARGEST = 2**25
+"""Bytes of a file that are read; no figure or table comes near."""
+
 _ASIDE = ("method_settings", "versions", "device", "settings")
 """What a summary repeats of the settings."""
 
 
 def read_theory(folder: Path) -> dict[str, Mapping[str, Any]]:
     """The summaries below a folder, by problem."""
-    found = [_loaded(path) for path in sorted(folder.rglob("*.json"))]
+    found = [_loaded(path, folder) for path in sorted(folder.rglob("*.json"))]
     return {data["problem"]: data for data in found if isinstance(data, Mapping) and "findings" in data}
 
 
@@ -43,10 +46,12 @@ def theory_parts(folder: Path) -> str:
         here = [path for path in found if path.parent == place]
         title = "" if place == folder else place.relative_to(folder).as_posix()
         tables = {path.stem for path in here if path.suffix == ".md"}
-        told = [_table(path) for path in here if path.suffix == ".md"]
-        told += [_numbers(path) for path in here if path.suffix == ".json" and path.stem not in tables]
+        told = [_table(path, folder) for path in here if path.suffix == ".md"]
+        told += [
+            _numbers(path, folder) for path in here if path.suffix == ".json" and path.stem not in tables
+        ]
         images = [
-            image(small_png(_read(path)), f"{title}: {_words(path.stem)}".removeprefix(": "))
+            image(_picture(path, folder), f"{title}: {_words(path.stem)}".removeprefix(": "))
             for path in here
             if path.suffix == ".png"
         ]
@@ -55,9 +60,9 @@ def theory_parts(folder: Path) -> str:
     return "".join(parts)
 
 
-def _numbers(path: Path) -> str:
+def _numbers(path: Path, folder: Path) -> str:
     """What was found, in sentences, and all figures folded away."""
-    data = _loaded(path)
+    data = _loaded(path, folder)
     findings = data.get("findings") if isinstance(data, Mapping) else None
     said = ""
     if isinstance(findings, Mapping):
@@ -71,9 +76,13 @@ def _numbers(path: Path) -> str:
     return f"{said}<details><summary>{len(rows)} numbers</summary>{card}</details>"
 
 
-def _table(path: Path) -> str:
+def _table(path: Path, folder: Path) -> str:
     """A pipe table of Markdown."""
-    lines = [line.strip().strip("|").split("|") for line in _text(path).splitlines() if line.startswith("|")]
+    lines = [
+        line.strip().strip("|").split("|")
+        for line in _text(path, folder).splitlines()
+        if line.startswith("|")
+    ]
     if len(lines) < 2:
         return ""
     body = "".join(f"<tr>{_cells('td', row)}</tr>" for row in lines[2:])
@@ -115,22 +124,27 @@ def _words(name: str) -> str:
     return name.replace("_", " ").replace("-", " ")
 
 
-def _loaded(path: Path) -> Any:
-    try:
-        return json.loads(_text(path))
-    except ValueError as error:
-        raise FileError(f"{path} is damaged: it is not JSON ({error}).") from error
+def _loaded(path: Path, folder: Path) -> Any:
+    return read_json(path, inside=folder.parent)
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, folder: Path) -> str:
     try:
-        return _read(path).decode()
+        return _read(path, folder).decode()
     except UnicodeDecodeError as error:
-        raise FileError(f"{path} is damaged: it is not text ({error}).") from error
+        raise UnusableFileError(f"{path} is damaged: it is not text ({error}).") from error
 
 
-def _read(path: Path) -> bytes:
+def _picture(path: Path, folder: Path) -> bytes:
+    from PIL import Image
+
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+        return small_png(_read(path, folder))
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise UnusableFileError(f"{path} is damaged: it is not a PNG of usual size ({error}).") from error
+
+
+def _read(path: Path, folder: Path) -> bytes:
+    """A file below `folder`, which belongs to a store."""
+    with reading(path, inside=folder.parent) as stream:
+        return stream.read(_LARGEST)
