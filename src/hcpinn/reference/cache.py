@@ -1,26 +1,18 @@
-"""Reference solutions kept on disk, by the content of what they solve.
-
-One entry is one `.npz` file without pickle, written beside its place and moved into it, so
-that processes which share the folder see whole entries or none.
-"""
+"""Reference solutions kept on disk, by the content of what they solve."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import tempfile
 import warnings
-import zipfile
-import zlib
 
-import numpy as np
-
+from ..errors import FileError
 from ..machine.cache import cache_folder, writable_cache_folder
+from ..machine.files import read_archive, write_archive
 from .result import Reference
 
-_VERSION = 2
+_KIND = "reference"
+_VERSION = 3
 """Raised whenever the solvers or the format change, so that older entries are not found."""
 
 
@@ -33,16 +25,14 @@ def entry_key(content: str, settings: dict[str, object]) -> str:
 def load(key: str, problem_name: str) -> Reference | None:
     """The entry, or None if there is none. One that cannot be read is reported and counts as none."""
     path = cache_folder() / _name(key)
-    try:
-        with np.load(path, allow_pickle=False) as entry:
-            facts = json.loads(str(entry["facts"]))
-            return Reference.from_plain({**facts, "problem_name": problem_name}, entry)
-    except (FileNotFoundError, NotADirectoryError):
+    if not path.is_file():
         return None
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+    try:
+        facts, arrays = read_archive(path, kind=_KIND, version=_VERSION)
+        return Reference.from_plain({**facts, "problem_name": problem_name}, arrays)
+    except (FileError, ValueError, KeyError, TypeError) as error:
         warnings.warn(
-            f"The cached reference {path} cannot be read ({type(error).__name__}: {error}), "
-            "so it is computed again.",
+            f"A cached reference cannot be read, so it is computed again. {type(error).__name__}: {error}",
             stacklevel=3,
         )
         return None
@@ -50,23 +40,13 @@ def load(key: str, problem_name: str) -> Reference | None:
 
 def store(key: str, reference: Reference) -> None:
     """Keep a reference; if it cannot be written, warn and go on."""
-    path = writable_cache_folder() / _name(key)
     facts, arrays = reference.to_plain()
-    temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, facts=np.array(json.dumps(facts)), **arrays)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+        path = writable_cache_folder() / _name(key)
+        write_archive(path, kind=_KIND, version=_VERSION, header=facts, arrays=arrays)
+    except FileError as error:
         warnings.warn(
-            f"The reference cannot be kept in {path.parent} ({error.strerror or error}), so later runs will "
-            "compute it again. Set HCPINN_CACHE to a folder with free space.",
-            stacklevel=3,
+            f"The reference is not kept, so later runs will compute it again. {error}", stacklevel=3
         )
 
 
