@@ -99,7 +99,9 @@ class Function(eqx.Module):
         """The function that `to_arrays` took apart, for the same problem."""
         layers = []
         for number in range(len(problem.space)):
-            part = {name: np.asarray(arrays[f"layer.{number}.{name}"]) for name in ("weights", "biases", "mix")}
+            part = {
+                name: np.asarray(arrays[f"layer.{number}.{name}"]) for name in ("weights", "biases", "mix")
+            }
             low, high, periodic, gated = np.asarray(arrays[f"layer.{number}.kind"])
             layers.append(
                 Layer(**part, low=float(low), high=float(high), periodic=bool(periodic), gated=bool(gated))

@@ -11,7 +11,9 @@ class Stop(enum.Enum):
     """Why an evolution ended; the value is the sentence a user reads."""
 
     ACCURATE = "Reached the requested accuracy by its own error estimate."
-    RANK = "Stopped at the largest basis that fits; the estimated error is still above the requested accuracy."
+    RANK = (
+        "Stopped at the largest basis that fits; the estimated error is still above the requested accuracy."
+    )
     STALLED = "Stopped because more features no longer lower the estimated error."
     TIME = "Stopped at the time limit."
     INTERRUPTED = "Interrupted; the last finished pass is kept."
