@@ -122,7 +122,7 @@ class _Engine:
             previous: _Solved | None = None
             given = [find_places(self.problem, self.pointwise, axis) for axis in range(self.dimensions)]
             density: list[Density | None] = list(given)
-            count, failures, stalled = _FIRST[self.dimensions], 0, 0
+            count, failed, stalled = _FIRST[self.dimensions], np.inf, 0
             most = self.method.features or _MOST[self.dimensions]
             while stop is None:
                 count = min(count, most)
@@ -132,9 +132,9 @@ class _Engine:
                     if halted.stop is Stop.TIME:
                         stop = halted.stop
                         break
-                    failures += 1
-                    if failures == 4:
+                    if abs(halted.time - failed) < 1e-2 * self.problem.duration or count == most:
                         stop = halted.stop
+                    failed = halted.time
                     density = list(given)
                     count = math.ceil(count * _GROWTH)
                     continue

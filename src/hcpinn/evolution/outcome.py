@@ -19,7 +19,6 @@ class Stop(enum.Enum):
     INTERRUPTED = "Interrupted; the last finished pass is kept."
     STUCK = "Stopped because the time step became too small: the solution may end or blow up there."
     BLOWUP = "Stopped because the solution grew without bound or became NaN."
-    UNSTABLE = "Stopped because every basis tried was unstable for this equation."
 
 
 class Halted(Exception):
