@@ -117,6 +117,7 @@ def solve_batch(
                 resume=resume,
                 max_seconds=max_seconds,
                 after_block=lambda: _look_after(references),
+                estimate=True,
             )
             if not references.done:
                 progress.waiting(REFERENCE)

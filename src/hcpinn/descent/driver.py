@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -31,6 +31,7 @@ def train(
     resume: bool = False,
     max_seconds: float | None = None,
     after_block: Callable[[], None] = lambda: None,
+    estimate: bool = False,
 ) -> list[Outcome]:
     """Train runs together, lesson after lesson, and give the outcome of each.
 
@@ -41,8 +42,11 @@ def train(
         resume: go on from that checkpoint.
         max_seconds: stop after this time, in all sittings together, and keep the best so far.
         after_block: called after each block of steps.
+        estimate: whether to estimate the error in the end also where no schedule depends on it.
     """
-    return _Training(preparation, progress, checkpoint, max_seconds, after_block).run(resume=resume)
+    training = _Training(preparation, progress, checkpoint, max_seconds, after_block)
+    training.estimates = estimate or preparation.estimates
+    return training.run(resume=resume)
 
 
 class _Training:
@@ -57,6 +61,7 @@ class _Training:
         self.preparation, self.method = preparation, preparation.method
         self.progress, self.checkpoint, self.max_seconds = progress, checkpoint, max_seconds
         self.after_block = after_block
+        self.estimates = True
         self.position = Position(preparation.schedule.first)
         self.theta = np.asarray(preparation.theta)
         self.codes = np.zeros(len(self.theta), np.int32)
@@ -234,7 +239,9 @@ class _Training:
         windows = list(position.finished)
         if len(windows) == position.lesson.window:
             windows.append(self.theta if position.kept is None else position.kept)
-        errors = self.preparation.estimated_errors(windows)
+        errors: Sequence[float | None] = [None] * len(self.theta)
+        if self.estimates:
+            errors = self.preparation.estimated_errors(windows)
         results = []
         for run in range(len(self.theta)):
             taken = losses[:, run, 0] != IDLE

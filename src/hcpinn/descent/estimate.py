@@ -48,7 +48,7 @@ class Carried:
     squares: Float[np.ndarray, " components"]
     """The mean square of the error over the window."""
     sizes: Float[np.ndarray, " components"]
-    """The mean square of the solution."""
+    """The mean square of the solution, as far as the error is known."""
 
 
 def relative_error(windows: Sequence[Carried]) -> float:
@@ -86,35 +86,36 @@ class Estimator:
         """The error of a run at the end of a window, with `before` at its start."""
         parameters = {name: jnp.asarray(float(v)) for name, v in trial.problem.parameters.items()}
         found = self._linearized(jnp.asarray(theta), fixed, parameters)
-        residual, slopes, sizes = (np.asarray(a) for a in found)
+        residual, slopes, values = (np.asarray(a) for a in found)
         step = trial.problem.duration / len(residual)
         if self.closed:
             start = self._start(theta, trial) if before is None else before.state
-            state, squares = self._projected(residual, slopes, step, start)
-        else:
-            conditions = np.sqrt(self.objective.penalty(jnp.asarray(theta), trial, seed))
-            start = conditions if before is None else before.state
-            state, squares = self._bounded(np.sqrt(np.mean(residual**2, axis=1)), step, start)
-        return Carried(state, squares, sizes)
+            return self._projected(residual, slopes, values, step, start)
+        conditions = np.sqrt(self.objective.penalty(jnp.asarray(theta), trial, seed))
+        start = conditions if before is None else before.state
+        state, squares = self._bounded(np.sqrt(np.mean(residual**2, axis=1)), step, start)
+        return Carried(state, squares, np.mean(values**2, axis=(0, 1)))
 
     def _projected(
-        self, residual: np.ndarray, slopes: np.ndarray, step: float, state: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, residual: np.ndarray, slopes: np.ndarray, values: np.ndarray, step: float, state: np.ndarray
+    ) -> Carried:
         basis, waves = self._basis
         count, outputs = basis.shape[1], residual.shape[2]
         test = basis.T / len(basis)
-        unit, squares = np.eye(outputs * count), np.zeros(outputs)
-        for r, slope in zip(residual, slopes, strict=True):
+        unit, squares, sizes = np.eye(outputs * count), np.zeros(outputs), np.zeros(outputs)
+        for r, slope, value in zip(residual, slopes, values, strict=True):
             # slope: arguments, components of u, places, components of F
             spread = np.einsum("ibma,imn->abmn", slope, waves, optimize=True)
             matrix = (test @ spread).transpose(0, 2, 1, 3).reshape(unit.shape)
             right = state + step / 2 * (matrix @ state) - step * (test @ r).T.ravel()
             if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(right))):
-                return np.full_like(state, np.nan), np.full(outputs, np.nan)
+                return Carried(np.full_like(state, np.nan), np.full(outputs, np.nan), sizes)
             after = scipy.linalg.solve(unit - step / 2 * matrix, right, check_finite=False)
-            squares += np.sum(((state + after) / 2).reshape(outputs, count) ** 2, axis=1)
+            error = ((state + after) / 2).reshape(outputs, count)
+            squares += np.sum(error**2, axis=1) / len(residual)
+            sizes += np.mean((value + basis @ error.T) ** 2, axis=0) / len(residual)
             state = after
-        return state, squares / len(residual)
+        return Carried(state, squares, sizes)
 
     def _bounded(self, norms: np.ndarray, step: float, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         growth = np.exp(step * max(self._growth, 0.0))
@@ -144,7 +145,7 @@ class Estimator:
 
     @cached_property
     def _linearized(self) -> Any:
-        """The residual, the slopes of F, both at each time and place, and the mean square of u."""
+        """The residual, the slopes of F and the values of u, at each time and place."""
         trial, problem, arguments = self.trial, self.trial.problem, self.arguments
         first: Index = (1, *self.zero[1:])
 
@@ -170,13 +171,11 @@ class Estimator:
             count = len(arguments) * trial.outputs
             units = jnp.eye(count).reshape(count, len(arguments), trial.outputs)
             slopes = jax.vmap(along)(units).reshape(len(arguments), trial.outputs, *nothing.shape)
-            size = jnp.mean(jet[self.zero] ** 2, axis=0)
-            return jet.get(first, nothing) - rates(values, points, parameters), slopes, size
+            return jet.get(first, nothing) - rates(values, points, parameters), slopes, jet[self.zero]
 
         def run(theta: Array, fixed: Fixed, parameters: dict[str, Array]) -> tuple[Array, Array, Array]:
             network = self.objective.unravel(theta)
-            residual, slopes, sizes = jax.lax.map(lambda part: at(network, part, parameters), fixed)
-            return residual, slopes, jnp.mean(sizes, axis=0)
+            return jax.lax.map(lambda part: at(network, part, parameters), fixed)
 
         return jax.jit(run)
 
