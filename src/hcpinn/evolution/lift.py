@@ -1,4 +1,4 @@
-"""The lift ψ of an evolution: all initial and boundary data, and its derivatives at fixed points over time."""
+"""The lift ψ of an evolution: all initial and boundary data, with its derivatives at points over time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Array
 
 from ..machine.precision import double
-from ..problem import Dirichlet, Index, Periodic, Problem
+from ..problem import Index, Problem
 from ..trial import Decay, Semigroup, jet_of
-from ..trial.part import columns
+from ..trial.function import columns
 from ..trial.semigroup import Waves, has_waves
 
 _CHUNK = 1024
@@ -52,7 +52,9 @@ class Carrier:
         mesh = np.meshgrid(*axes, indexing="ij")
         space = np.stack([np.asarray(m, float).ravel() for m in mesh], axis=1)
         wanted = Carrier.__new__(Carrier)
-        wanted.__dict__.update(problem=self.problem, waves=self.waves, function=self.function, indices=(index,))
+        wanted.__dict__.update(
+            problem=self.problem, waves=self.waves, function=self.function, indices=(index,)
+        )
         with double():
             found = wanted.on(space)(np.asarray(times, float))[0]
         found = np.broadcast_to(found, (*found.shape[:2], len(times)))
@@ -104,7 +106,7 @@ class Carrier:
         parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if self.moves:
             parts.append(lambda times: self._moving(space, times))
-        elif self.waves is None or not isinstance(self.problem.boundaries[0], Periodic):
+        elif self.waves is None or not self.problem.boundaries[0].periodic:
             still = self._moving(space, np.array([self.problem.start]))
             parts.append(lambda times: still)
         if self.waves is not None:
@@ -145,8 +147,8 @@ class Carrier:
 
         def psi(times: np.ndarray) -> np.ndarray:
             since = times - self.problem.start
-            grown = np.exp(rates[:, None] * since)
-            grown = np.concatenate([grown.real, grown.imag]) if turning else grown.real
+            waved = np.exp(rates[:, None] * since)
+            grown = np.concatenate([np.real(waved), np.imag(waved)]) if turning else np.real(waved)
             return table @ grown + rest[..., None] * np.exp(-tail * since)
 
         return psi
@@ -180,8 +182,9 @@ def _with_slopes(problem: Problem, lift: Callable[[Array], Array]) -> Callable[[
     B is the condition's left side and the cubics h have B h = 1 on their own face and 0 on the other.
     """
     for axis, condition in enumerate(problem.boundaries):
-        if not isinstance(condition, Periodic | Dirichlet):
-            lift = _corrected(problem, lift, axis, condition.coefficients)
+        if condition.sides and not condition.prescribes_values:
+            side = condition.sides[0]
+            lift = _corrected(problem, lift, axis, (side.value, side.slope))
     return lift
 
 

@@ -46,10 +46,10 @@ def load(key: str, problem_name: str) -> Reference | None:
 
 def store(key: str, reference: Reference) -> None:
     """Keep a reference; if it cannot be written, warn and go on."""
-    path = writable_cache_folder() / _name(key)
     facts, arrays = reference.to_plain()
     header = {"key": key, "facts": facts}
     try:
+        path = writable_cache_folder() / _name(key)
         write_archive(path, kind=_KIND, version=_VERSION, header=header, arrays=arrays, private=True)
     except FileError as error:
         warnings.warn(
