@@ -155,9 +155,8 @@ def integrate(
 ) -> None:
     """Integrate from times[0] to times[1] and add the steps to a track that ends at times[0].
 
-    `tolerance` bounds the error of a step in the system's norm, `growth` what a step may be longer than the one
-    before; `report` is told each time reached. Raises
-    `Halted` with a reason where it cannot go on.
+    `tolerance` bounds the error of a step in the system's norm, `growth` how many times longer a step may be
+    than the last; `report` is told each time reached. Raises `Halted` with a reason where it cannot go on.
     """
     stages = track.stages
     rule, most = scheme(stages), system.iterations
