@@ -16,6 +16,10 @@ class MethodError(HcpinnError):
     """A training method that does not fit the problem, or does not make sense."""
 
 
+class NoSolutionError(HcpinnError):
+    """A problem of which an engine found no solution at all."""
+
+
 class NoReferenceError(HcpinnError):
     """There is no classical reference solution, or it could not be computed."""
 

@@ -51,14 +51,21 @@ class Stop(enum.Enum):
         "The loss grew to a million times its start; the best parameters so far were kept. "
         "Try a smaller learning rate.",
     )
-    TIME = 8, "The time budget was used up; the best parameters so far were kept."
-    INTERRUPTED = 9, "Training was interrupted; the best parameters so far were kept."
+    TIME = 8, "The time budget was used up; the best found so far was kept."
+    INTERRUPTED = 9, "Interrupted; the best found so far was kept."
     DAMPING = (
         10,
         "No damping of the Gauss–Newton step lowered the loss: it is as small as this precision and these "
         "points allow.",
     )
-    ESTIMATE = 11, "The error estimated from the residual fell below the requested accuracy."
+    ESTIMATE = 11, "The engine's own error estimate fell below the requested accuracy."
+    RANK = (
+        12,
+        "The largest basis that fits was used; the estimated error is still above the requested accuracy.",
+    )
+    STALLED = 13, "More features no longer lower the estimated error."
+    STUCK = 14, "The time step became too small: the solution may end or blow up there."
+    BLOWUP = 15, "The solution grew without bound or became NaN."
 
     @classmethod
     def from_code(cls, code: int) -> Stop:
@@ -67,8 +74,8 @@ class Stop(enum.Enum):
 
     @property
     def failed(self) -> bool:
-        """Whether training broke down, rather than came to an end."""
-        return self in (Stop.NOT_FINITE, Stop.DIVERGED)
+        """Whether the engine broke down, rather than came to an end."""
+        return self in (Stop.NOT_FINITE, Stop.DIVERGED, Stop.STUCK, Stop.BLOWUP)
 
 
 @dataclass(frozen=True)
@@ -155,7 +162,8 @@ class Outcome:
     stop: Stop
     history: History
     seconds: float
-    residuals: Residuals
+    residuals: Residuals | None = None
+    """None where the engine has no points of its own."""
     estimated_error: float | None = None
     """The relative L2 error as the engine estimates it; None where it cannot."""
     weights: Mapping[str, PointWeights] = field(default_factory=dict)

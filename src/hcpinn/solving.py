@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
+import math
+import time
 from collections.abc import Sequence
 from numbers import Integral
 from pathlib import Path
@@ -12,16 +15,19 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .catalog import DEFAULT, find_method
+from .catalog import DEFAULT, TAKES_OVER, find_method
 from .checking import solution_of
 from .descent import Checkpoint, Method, Preparation, Progress, Run, network_key, to_dict, train
 from .equation import fingerprint
-from .errors import FileError, MethodError, NoReferenceError
+from .errors import FileError, MethodError, NoReferenceError, NoSolutionError
+from .evolution import Evolution, Pass, evolve
+from .evolution import applies as why_not
 from .machine.background import BackgroundTask
 from .machine.precision import double
 from .machine.processes import is_first
 from .machine.provenance import provenance
 from .objective import Devices, find_devices, sampling
+from .outcome import Stop
 from .problem import Problem
 from .reference import Reference, solve_reference
 from .solution import Solution
@@ -30,13 +36,19 @@ from .trial import Trial, make_trial
 CHECKPOINT = "checkpoint.npz"
 """Name of the checkpoint in an output folder."""
 
+_WITHIN_REACH = 1e-3
+"""About the error that descent reaches on a CPU: an evolution that is better is not handed over to it."""
+
+_FINEST = 1e-12
+"""The highest accuracy that an evolution is asked for."""
+
 REFERENCE = "the classical reference"
 """What a finished training may have to wait for."""
 
 
 def solve(
     problem: Problem,
-    method: Method | str | None = None,
+    method: Method | Evolution | str | None = None,
     *,
     seed: int = 0,
     accuracy: float = 1e-3,
@@ -52,11 +64,13 @@ def solve(
 
     Args:
         problem: what to solve.
-        method: how: a `Method`, or the name of one.
+        method: how: a `Method`, an `Evolution`, or the name of one. By default `evolve`; where that does not
+            apply, or ends with an estimated error above 1e-3 and above `accuracy`, `expert` takes over.
         seed: the seed of everything random. Same seed, same machine, same compiled programs: same bits.
-        accuracy: the relative L2 error up to which the solution counts as converged. Methods of several
-            lessons, as `expert` is, stop where their own estimate of the error is below it.
-        out: a folder for checkpoints, so that an interrupted training can be resumed.
+        accuracy: the relative L2 error up to which the solution counts as converged. `evolve`, and methods
+            of several lessons such as `expert`, stop where their own estimate of the error is below it.
+        out: a folder for checkpoints, so that an interrupted training can be resumed. An evolution, which
+            takes seconds, leaves none.
         resume: go on from the checkpoint in `out`.
         checkpoint_every: seconds between two checkpoints.
         max_seconds: stop training after this time and keep the best so far.
@@ -66,18 +80,38 @@ def solve(
         devices: how many devices share out the points; by default all, if each gets 8,192 points
             or more, else one.
     """
-    run = Run(problem, _as_method(method, problem), seed)
-    return solve_batch(
-        [run],
-        accuracy=accuracy,
-        out=out,
-        resume=resume,
-        checkpoint_every=checkpoint_every,
-        max_seconds=max_seconds,
-        reference=reference,
-        progress=progress,
-        devices=devices,
-    )[0]
+    options: dict[str, Any] = {
+        "accuracy": accuracy,
+        "out": out,
+        "resume": resume,
+        "checkpoint_every": checkpoint_every,
+        "reference": reference,
+        "progress": progress,
+        "devices": devices,
+    }
+    if method is not None:
+        run = Run(problem, _as_method(method, problem), seed)
+        return solve_batch([run], max_seconds=max_seconds, **options)[0]
+    began, found, why = time.monotonic(), None, why_not(problem)
+    if why is None and not (resume and out is not None and (Path(out) / CHECKPOINT).exists()):
+        try:
+            run = Run(problem, find_method(DEFAULT, problem), seed)
+            found = solve_batch([run], max_seconds=max_seconds, **options)[0]
+        except NoSolutionError as error:
+            why = str(error)
+        if found is not None:
+            if found.stop in (Stop.INTERRUPTED, Stop.TIME) or _estimate(found) <= max(
+                accuracy, _WITHIN_REACH
+            ):
+                return found
+            why = f"{found.stop.value} Its estimated error is {_estimate(found):.0e}."
+    left = None if max_seconds is None else max(0.0, max_seconds - (time.monotonic() - began))
+    run = Run(problem, find_method(TAKES_OVER, problem), seed)
+    other = solve_batch([run], max_seconds=left, **options)[0]
+    if found is not None and _estimate(found) <= _estimate(other):
+        return found
+    note = () if why is None else (f"{TAKES_OVER} took over from {DEFAULT}: {why}",)
+    return dataclasses.replace(other, notes=(*note, *other.notes))
 
 
 def solve_batch(
@@ -101,12 +135,19 @@ def solve_batch(
         raise MethodError(f"accuracy must be positive, but is {accuracy!r}.")
     if max_seconds is not None and not max_seconds >= 0:
         raise MethodError(f"max_seconds must be zero or more, but is {max_seconds!r}.")
+    if progress is None or isinstance(progress, bool):
+        progress = Progress(visible=progress if is_first() else False)
+    engines = {run.method.engine for run in runs}
+    if engines == {Evolution.engine}:
+        return _evolved(runs, accuracy, max_seconds, reference, progress)
+    if len(engines) > 1:
+        raise MethodError(
+            "Runs by different engines cannot be solved together. Solve them one after the other."
+        )
     with double():
         shared = _devices(runs, devices)
         preparation = Preparation(runs, accuracy=accuracy, devices=shared, compile_early=True)
         checkpoint = _checkpoint(preparation, out, checkpoint_every, resume)
-        if progress is None or isinstance(progress, bool):
-            progress = Progress(visible=progress if is_first() else False)
         with _references(runs, reference) as references:
             if shared.count > 1:  # they all run the same programs in the same order
                 references.result()
@@ -134,6 +175,70 @@ def solve_batch(
             )
             for run, outcome, own in zip(runs, outcomes, trusted, strict=True)
         ]
+
+
+def _evolved(
+    runs: Sequence[Run],
+    accuracy: float,
+    max_seconds: float | None,
+    reference: Reference | bool,
+    progress: Progress,
+) -> list[Solution]:
+    """Runs by the engine that evolves, one after the other."""
+    began, found = time.monotonic(), []
+    with _references(runs, reference) as references, progress:
+        for run in runs:
+            left = None if max_seconds is None else max(0.0, max_seconds - (time.monotonic() - began))
+            evolved = evolve(
+                run.problem,
+                accuracy=min(max(accuracy, _FINEST), 0.5),
+                seed=run.seed,
+                max_seconds=left,
+                progress=_Passes(run.problem, progress, references),
+                method=run.method,
+            )
+            outcome = evolved.outcome()
+            if outcome is None:
+                raise NoSolutionError(
+                    f"{run.method.name} found no solution of {run.problem.name}: {evolved.stop.value}"
+                )
+            found.append(outcome)
+        if not references.done:
+            progress.waiting(REFERENCE)
+        trusted = references.result()
+    with double():
+        return [
+            solution_of(
+                outcome,
+                own,
+                problem=run.problem,
+                method=run.method,
+                seed=run.seed,
+                accuracy=accuracy,
+                provenance=provenance(),
+            )
+            for run, outcome, own in zip(runs, found, trusted, strict=True)
+        ]
+
+
+class _Passes:
+    """Shows how far each pass has come, and starts the references once the first is under way."""
+
+    def __init__(self, problem: Problem, progress: Progress, references: BackgroundTask[Any]):
+        self.problem, self.progress, self.references = problem, progress, references
+        self.features = 0
+
+    def __call__(self, found: Pass) -> None:
+        _look_after(self.references)
+        if found.features != self.features:
+            self.features = found.features
+            self.progress.stage(f"evolve, {found.features} features, rank {found.rank}", 100, 0)
+        share = (found.time - self.problem.start) / self.problem.duration
+        self.progress.update(round(100 * share), found.estimate)
+
+
+def _estimate(solution: Solution) -> float:
+    return math.inf if solution.estimated_error is None else solution.estimated_error
 
 
 def _devices(runs: Sequence[Run], count: int | None) -> Devices:
@@ -197,14 +302,14 @@ def _check_reference(problem: Problem, reference: Reference) -> None:
         )
 
 
-def _as_method(method: Method | str | None, problem: Problem) -> Method:
-    if isinstance(method, Method):
+def _as_method(method: Any, problem: Problem) -> Any:
+    if isinstance(method, Method | Evolution):
         return method
-    if method is not None and not isinstance(method, str):
+    if not isinstance(method, str):
         raise MethodError(
-            f"method must be a Method or the name of one, as in method='quick', but is {method!r}."
+            f"method must be a Method, an Evolution or a name such as 'quick', but is {method!r}."
         )
-    return find_method(DEFAULT if method is None else method, problem)
+    return find_method(method, problem)
 
 
 def probe(run: Run, trial: Trial | None = None) -> list[str]:

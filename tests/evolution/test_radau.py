@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from hcpinn.evolution.outcome import Halted, Stop
+from hcpinn.evolution.outcome import Halted
 from hcpinn.evolution.radau import Track, integrate, scheme
+from hcpinn.outcome import Stop
 
 
 class Forced:

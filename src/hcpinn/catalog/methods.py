@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..descent import LBFGS, Adam, Method, load_method
+from ..descent.text import ENGINES
 from ..errors import unknown_name
+from ..evolution import Evolution
 from ..problem import Problem
 from ..trial import MLP, Decay
 from .expert import expert
@@ -27,13 +30,20 @@ def quick(problem: Problem) -> Method:
     )
 
 
-_OWN: dict[str, Callable[[Problem], Method]] = {"expert": expert, "quick": quick}
+def evolve(problem: Problem) -> Evolution:
+    """Hidden weights are sampled, output weights evolve in time: many digits in seconds, nothing trained."""
+    return Evolution()
 
 
-class _Methods(Mapping[str, Callable[[Problem], Method]]):
+ENGINES[Evolution.engine] = Evolution
+
+_OWN: dict[str, Callable[[Problem], Any]] = {"evolve": evolve, "expert": expert, "quick": quick}
+
+
+class _Methods(Mapping[str, Callable[[Problem], Any]]):
     """Methods by name; extensions are loaded when a name is not among hcpinn's own."""
 
-    def __getitem__(self, name: str) -> Callable[[Problem], Method]:
+    def __getitem__(self, name: str) -> Callable[[Problem], Any]:
         if name in _OWN:
             return _OWN[name]
         for added in extensions():
@@ -51,14 +61,14 @@ class _Methods(Mapping[str, Callable[[Problem], Method]]):
         return sum(1 for _ in self)
 
 
-METHODS: Mapping[str, Callable[[Problem], Method]] = _Methods()
+METHODS: Mapping[str, Callable[[Problem], Any]] = _Methods()
 """Named methods; the docstring of each says what it is."""
 
-DEFAULT = "expert"
-"""The method used when none is named."""
+DEFAULT, TAKES_OVER = "evolve", "expert"
+"""The method used when none is named, and the one that takes over where it does not apply or get there."""
 
 
-def find_method(name: str, problem: Problem) -> Method:
+def find_method(name: str, problem: Problem) -> Any:
     """The method of this name with its settings for `problem`.
 
     Args:

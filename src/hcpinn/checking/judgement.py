@@ -50,8 +50,8 @@ def solution_of(
         accuracy=accuracy,
         errors=errors.get("rel_l2"),
         reference=reference,
-        residual_trained=outcome.residuals.trained,
-        residual_fresh=outcome.residuals.fresh,
+        residual_trained=outcome.residuals and outcome.residuals.trained,
+        residual_fresh=outcome.residuals and outcome.residuals.fresh,
         estimate=outcome.estimated_error,
         floor=None if outcome.trial is None else kink_floor(outcome.trial),
         **unseen,
@@ -75,6 +75,8 @@ def solution_of(
 
 def _early(outcome: Outcome, problem: Problem, reference: Reference, accuracy: float) -> float:
     """The error before the reference's second time: what it may be, and if that is too much what it is."""
+    if outcome.residuals is None:  # its step control sees the start as well as any other time
+        return 0.0
     sizes = [float(np.sqrt(np.mean(np.abs(v) ** 2))) for v in reference.values.values()]
     until = min(float(reference.times[1]), float(problem.horizon))
     size = min((s for s in sizes if s > 0), default=1.0)

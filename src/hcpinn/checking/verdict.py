@@ -23,8 +23,8 @@ def judge(
     accuracy: float,
     errors: Mapping[str, float] | None,
     reference: Reference | str,
-    residual_trained: float,
-    residual_fresh: float,
+    residual_trained: float | None,
+    residual_fresh: float | None,
     estimate: float | None = None,
     early: float = 0.0,
     between: float = 0.0,
@@ -34,13 +34,15 @@ def judge(
 
     `reference` is the independent solution, or the reason why there is none.
     `residual_trained` and `residual_fresh` are root-mean-square residuals at the training
-    points and at points that training never saw. `estimate` is the error as the engine estimates it: it
-    decides nothing, but is named where it turns out to be wrong. `early` and `between` are errors that the
-    comparison cannot see: those made before its first time, and wiggles between its places.
+    points and at points that training never saw, None for an engine that has none.
+    `estimate` is the error as the engine estimates it: it decides nothing, but is named where it turns out
+    to be wrong. `early` and `between` are errors that the comparison cannot see: those made before its
+    first time, and wiggles between its places.
     `floor` is an error that the lift alone leaves.
     """
     reasons: list[str] = []
-    hidden = residual_fresh > _OVERFIT * residual_trained
+    trained = residual_trained is not None and residual_fresh is not None
+    hidden = trained and residual_fresh > _OVERFIT * residual_trained
     if stop.failed:
         reasons.append(stop.value)
     if hidden:
@@ -60,11 +62,11 @@ def judge(
     sure = error + reference.error_estimate <= 1.1 * accuracy  # a tenth over is no reason to doubt
     if not error <= accuracy:
         reasons.append(
-            f"The error is above the accuracy asked for ({accuracy:.0e}): train longer, or use more points "
-            "or a larger network."
+            f"The error is above the accuracy asked for ({accuracy:.0e})"
+            + (": train longer, or use more points or a larger network." if trained else ".")
         )
         if stop in (Stop.ESTIMATE, Stop.ACCURACY) and estimate is not None:
-            reasons.append(f"Training ended too soon: by its own estimate the error was {estimate:.0e}.")
+            reasons.append(f"The engine stopped too soon: by its own estimate the error was {estimate:.0e}.")
         return Verdict("suspect" if hidden else "not converged", error, tuple(reasons))
     if unseen := _unseen(early, between, accuracy):
         return Verdict("suspect", float(np.nanmax([error, early, between])), (*reasons, *unseen))

@@ -27,7 +27,7 @@ def solve(
             "-m",
             metavar="NAME|FILE.toml",
             help="A method, see [bold]hcpinn methods[/bold], or a file.",
-            show_default="expert",
+            show_default="evolve",
         ),
     ] = None,
     set_: Annotated[
@@ -47,7 +47,7 @@ def solve(
     accuracy: Annotated[
         float,
         typer.Option(
-            help="Relative L2 error at which the solution counts as converged, and at which the expert stops."
+            help="Relative L2 error to reach. Engines stop by their own estimate; the verdict checks it."
         ),
     ] = 1e-3,
     steps: Annotated[
@@ -59,7 +59,7 @@ def solve(
     points: Annotated[
         int | None, typer.Option(min=1, help="Number of residual points, overriding the method's.")
     ] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Stop training after this many seconds.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Stop solving after this many seconds.")] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
     devices: Annotated[
         int | None,
@@ -88,8 +88,8 @@ def solve(
 
     Writes to the output folder: [bold]summary.json[/bold] (errors, verdict, settings),
     [bold]solution.npz[/bold] (open it with hcpinn.load), [bold]method.toml[/bold] (the method, to be passed
-    to --method), and the figures [bold]fields.png[/bold], [bold]slices.png[/bold], [bold]history.png[/bold]
-    and, if weights adapt, [bold]weights.png[/bold].
+    to --method), and the figures [bold]fields.png[/bold] and [bold]slices.png[/bold], of a training also
+    [bold]history.png[/bold] and, if weights adapt, [bold]weights.png[/bold].
 
     Exit code: 0 if the solution converged, 1 if not, 2 for bad input, 130 if interrupted.
 
@@ -97,7 +97,9 @@ def solve(
 
         hcpinn solve allen-cahn-2
 
-        hcpinn solve allen-cahn-1 --accuracy 1e-4
+        hcpinn solve allen-cahn-1 --accuracy 1e-7
+
+        hcpinn solve allen-cahn-1 --method expert --accuracy 1e-4
 
         hcpinn solve allen-cahn-1 --method quick --set gamma2=4 --seed 3
 
@@ -113,13 +115,15 @@ def solve(
         join(distributed)
 
     from .. import solving
-    from ..catalog import DEFAULT, find_method, find_problem
+    from ..catalog import TAKES_OVER, find_method, find_problem
     from ..descent import Stop, remove_checkpoints
     from ..machine.programs import keep_programs
 
     keep_programs()
     problem = find_problem(name).with_parameters(**assignments(set_ or []))
-    chosen = _with_budget(find_method(method or DEFAULT, problem), steps, points)
+    chosen = None if method is None else find_method(method, problem)
+    if steps is not None or points is not None:
+        chosen = _with_budget(chosen or find_method(TAKES_OVER, problem), steps, points)
     folder = out or Path("out") / name
     check_folder(folder)
     solution = solving.solve(
@@ -188,7 +192,8 @@ def _write(solution: Solution, folder: Path) -> None:
     write_bytes(folder / "summary.json", (json.dumps(solution.summary(), indent=2) + "\n").encode())
     solution.plot(folder / "fields.png")
     solution.plot_slices(folder / "slices.png")
-    solution.plot_history(folder / "history.png")
+    if solution.history.loss.size:
+        solution.plot_history(folder / "history.png")
     if solution.weights:
         solution.plot_weights(folder / "weights.png")
     save_method(solution.method, folder / "method.toml")
@@ -202,7 +207,7 @@ def _report(solution: Solution, folder: Path) -> None:
         ("problem", _describe(solution.problem)),
         ("method", solution.method.name),
     ]
-    if isinstance(solution.method.lift, Semigroup):
+    if isinstance(getattr(solution.method, "lift", None), Semigroup):
         with double():
             facts.append(("lift", str(solution.method.lift.waves(solution.problem))))
     for label, errors in (("relative L2 error", solution.rel_l2), ("relative L1 error", solution.rel_l1)):
@@ -218,7 +223,9 @@ def _report(solution: Solution, folder: Path) -> None:
         )
         facts += [("note", note) for note in solution.reference.notes]
     facts += [
-        ("training", f"{sum(n for _, n in solution.history.stages):,} steps in {solution.seconds:.1f} s"),
+        *(("note", note) for note in solution.notes),
+        *([("estimated error", f"{solution.estimated_error:.1e}")] if solution.estimated_error else []),
+        ("effort", f"{sum(n for _, n in solution.history.stages):,} steps in {solution.seconds:.1f} s"),
         ("stopped because", solution.stop.value),
         ("verdict", f"{solution.verdict.status}. {' '.join(solution.verdict.reasons)}"),
         ("results in", str(folder)),

@@ -11,6 +11,10 @@ from .method import Method
 
 def with_budget(method: Method, *, steps: Sequence[int] | None = None, points: int | None = None) -> Method:
     """The method with other budgets: steps for each stage in turn, where 0 leaves it out, and points."""
+    if method.engine != Method.engine and (steps is not None or points is not None):
+        raise MethodError(
+            f"{method.name} trains nothing, so it takes no steps or points. Name another method."
+        )
     if points is not None:
         batches = method.batches and replace(method.batches, size=-(-points // method.batches.count))
         method = replace(method, points=points, batches=batches)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import MethodError, unknown_name
 from ..objective import Batches, Penalty, WeightRule
@@ -24,6 +24,7 @@ class Method:
     Change one thing with `dataclasses.replace(method, points=4096)`.
     """
 
+    engine: ClassVar[str] = "descent"
     name: str = "custom"
     lift: Lift = Decay(1.0)
     gate: Gate = LinearGate()

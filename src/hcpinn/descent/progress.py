@@ -62,10 +62,14 @@ class Progress:
             shown = f"{loss:.2e}[/bold] ({parts})[bold]" if parts else f"{loss:.2e}"
             self._bar.update(self._task, completed=step, loss=shown, rate=rate)
 
+    def say(self, text: str) -> None:
+        """A sentence between two stages."""
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+
     def waiting(self, what: str) -> None:
         """Nothing goes on until `what` is there."""
-        if self._bar is not None:
-            self._bar.console.print(f"Waiting for {what} …", markup=False, highlight=False)
+        self.say(f"Waiting for {what} …")
 
     def losses(self, first: int, names: Sequence[str], values: np.ndarray) -> None:
         """Each run's loss and terms, (steps, runs, 1 + terms), from step `first` of the training on.

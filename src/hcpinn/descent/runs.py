@@ -22,7 +22,8 @@ class Run:
     """One training: what to solve, how, and from which seed."""
 
     problem: Problem
-    method: Method
+    method: Any
+    """A `Method`, or that of another engine."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -36,6 +37,8 @@ def check_alike(runs: Sequence[Run]) -> None:
     if not runs:
         raise MethodError("There are no runs to solve.")
     first = runs[0]
+    if len(runs) > 1 and any(run.method.engine != Method.engine for run in runs):
+        raise MethodError("Only trainings can share their steps. Solve the other runs one after the other.")
     for run in runs[1:]:
         for what in ("components", "domain", "horizon", "start"):
             if getattr(run.problem, what) != getattr(first.problem, what):

@@ -30,14 +30,24 @@ _PARTS = {
 _OWN = (Lift, Gate, Embedding, Network, Stage, Penalty, WeightRule, Schedule)
 
 
-def to_dict(method: Method) -> dict[str, Any]:
+ENGINES: dict[str, Any] = {}
+"""The methods of other engines by the engine's name, so that files can hold them too."""
+
+
+def to_dict(method: Any) -> dict[str, Any]:
     """A method as nested dictionaries of plain values; functions of your own appear by name only."""
-    return {f.name: _plain(getattr(method, f.name)) for f in dataclasses.fields(method)}
+    engine = {} if method.engine == Method.engine else {"engine": method.engine}
+    return engine | {f.name: _plain(getattr(method, f.name)) for f in dataclasses.fields(method)}
 
 
-def from_dict(data: Any) -> Method:
+def from_dict(data: Any) -> Any:
     """The method that `to_dict` described; settings left out have their defaults."""
     try:
+        engine = data.get("engine", Method.engine)
+        if engine != Method.engine:
+            if engine not in ENGINES:
+                raise unknown_name("engine", engine, (Method.engine, *ENGINES))
+            return _make(ENGINES[engine], {name: value for name, value in data.items() if name != "engine"})
         return _make(Method, {name: _object(value) for name, value in _with_lessons(data).items()})
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         raise FileError(f"This is not the description of a method: {error}.") from error
@@ -53,14 +63,14 @@ def _with_lessons(data: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def to_toml(method: Method) -> str:
+def to_toml(method: Any) -> str:
     """A method as TOML. What it leaves out, such as mini-batches that are not used, is left out here too."""
     import tomli_w
 
     return tomli_w.dumps(_without_none(to_dict(method)))
 
 
-def from_toml(text: str, *, name: str = "custom") -> Method:
+def from_toml(text: str, *, name: str = "custom") -> Any:
     """The method that a TOML text describes; settings left out have their defaults.
 
     `name` is its name if the text gives none.
@@ -72,7 +82,7 @@ def from_toml(text: str, *, name: str = "custom") -> Method:
     return from_dict({"name": name, **data})
 
 
-def save_method(method: Method, path: str | Path) -> Path:
+def save_method(method: Any, path: str | Path) -> Path:
     """Write a method to a TOML file."""
     write_bytes(Path(path), to_toml(method).encode())
     return Path(path)

@@ -2,6 +2,6 @@
 
 from .engine import Evolution, applies, evolve
 from .evolved import Evolved, Function
-from .outcome import Pass, Stop
+from .outcome import Pass
 
-__all__ = ["Evolution", "Evolved", "Function", "Pass", "Stop", "applies", "evolve"]
+__all__ = ["Evolution", "Evolved", "Function", "Pass", "applies", "evolve"]

@@ -12,11 +12,13 @@ import time as clock
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..errors import MethodError
 from ..machine.precision import double
+from ..outcome import Stop
 from ..problem import Problem
 from .adapt import densities
 from .basis import Basis, orthonormal, quadrature
@@ -24,7 +26,7 @@ from .breaks import find_breaks, find_places
 from .evolved import Evolved, assemble
 from .features import sample
 from .lift import Carrier
-from .outcome import Halted, Pass, Stop
+from .outcome import Halted, Pass
 from .pointwise import Pointwise
 from .projection import Projection
 from .radau import Track, integrate
@@ -46,6 +48,7 @@ _COMPARED = 65
 class Evolution:
     """Output weights that move in time: the method's few settings, all found by the engine unless given."""
 
+    engine: ClassVar[str] = "evolution"
     name: str = "evolve"
     features: int | None = None
     """Features per axis in the last pass; by default as many as the accuracy takes."""
@@ -157,7 +160,7 @@ class _Engine:
                 else:
                     stalled += 1
                 if estimate <= self.accuracy / 2:
-                    stop = Stop.ACCURATE
+                    stop = Stop.ESTIMATE
                 elif stalled == 3:
                     stop = Stop.STALLED
                 elif count == most and previous is not None:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -15,10 +15,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import HcpinnError
+from ..outcome import History, Outcome, Stop
 from ..problem import Index, Problem
 from .features import Layer
 from .lift import Carrier
-from .outcome import Pass, Stop
+from .outcome import Pass
 from .radau import Track
 
 _ROOM = 1 << 21
@@ -35,6 +36,12 @@ class Function(eqx.Module):
     powers: Any
     """c on each step in powers of 2 (t − tₖ)/h − 1: steps × powers × component × function along x, y, z."""
     carrier: Carrier = eqx.field(static=True)
+    engine: ClassVar[str] = "evolution"
+
+    @property
+    def parameters(self) -> Any:
+        """The output weights over time."""
+        return self.powers
 
     def __call__(self, points: Float[Array, "points axes"]) -> Float[Array, "points components"]:
         """u at points, t in the first column."""
@@ -44,6 +51,9 @@ class Function(eqx.Module):
         self, points: Float[Array, "points axes"], index: Index
     ) -> Float[Array, "points components"]:
         """A derivative of u at points, by how often it is taken along t, x, …."""
+        return _derivative(self, points, tuple(index))
+
+    def _derivative(self, points: Array, index: Index) -> Array:
         dtype = points.dtype
         edges, powers = jnp.asarray(self.edges, dtype), jnp.asarray(self.powers, dtype)
         layers = jax.tree.map(lambda a: jnp.asarray(a, dtype), self.layers)
@@ -111,6 +121,12 @@ class Function(eqx.Module):
         return cls(tuple(layers), np.asarray(arrays["edges"]), np.asarray(arrays["powers"]), Carrier(problem))
 
 
+@eqx.filter_jit
+def _derivative(function: Function, points: Array, index: Index) -> Array:
+    """Compiled once for each index and number of points."""
+    return function._derivative(points, index)
+
+
 def assemble(
     carrier: Carrier, layers: Sequence[Layer], track: Track, components: int, spare: float
 ) -> Function:
@@ -152,3 +168,16 @@ class Evolved:
         if self.function is None:
             raise HcpinnError(f"There is no solution. {self.stop.value}")
         return self.function.derivative(points, index)
+
+    def outcome(self) -> Outcome | None:
+        """What an engine hands over; None where there is no solution."""
+        if self.function is None:
+            return None
+        stages = tuple((f"{p.features} features, rank {p.rank}", p.steps) for p in self.passes)
+        return Outcome(
+            function=self.function,
+            stop=self.stop,
+            history=History(np.zeros(0), stages),
+            seconds=self.seconds,
+            estimated_error=self.estimated_error if math.isfinite(self.estimated_error) else None,
+        )

@@ -1,24 +1,11 @@
-"""Why an evolution ended, and what each of its passes did."""
+"""What each pass of an evolution did, and why one could not go on."""
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 from typing import Any
 
-
-class Stop(enum.Enum):
-    """Why an evolution ended; the value is the sentence a user reads."""
-
-    ACCURATE = "Reached the requested accuracy by its own error estimate."
-    RANK = (
-        "Stopped at the largest basis that fits; the estimated error is still above the requested accuracy."
-    )
-    STALLED = "Stopped because more features no longer lower the estimated error."
-    TIME = "Stopped at the time limit."
-    INTERRUPTED = "Interrupted; the last finished pass is kept."
-    STUCK = "Stopped because the time step became too small: the solution may end or blow up there."
-    BLOWUP = "Stopped because the solution grew without bound or became NaN."
+from ..outcome import Stop
 
 
 class Halted(Exception):

@@ -17,7 +17,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .outcome import Halted, Stop
+from ..outcome import Stop
+from .outcome import Halted
 
 
 class System(Protocol):

@@ -55,6 +55,8 @@ class Solution:
     reference: Reference | None = None
     weights: Mapping[str, PointWeights] = field(default_factory=dict)
     """Where the method's weight rule put its weights in the end, by term of the loss."""
+    notes: tuple[str, ...] = ()
+    """What else is to be known, such as why one engine took over from another."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop", self.verdict.settles(self.stop))
@@ -104,6 +106,8 @@ class Solution:
             "verdict": self.verdict.status,
             "verdict_error": _number(self.verdict.error),
             "verdict_reasons": list(self.verdict.reasons),
+            "engine": self.function.engine,
+            "notes": list(self.notes),
             "stop_reason": self.stop.value,
             "steps": sum(count for _, count in self.history.stages),
             "final_loss": _number(finite.min() if finite.size else None),

@@ -13,6 +13,7 @@ from ..catalog import ENTRIES
 from ..descent import Method, Piecewise, from_dict, to_dict
 from ..equation import fingerprint
 from ..errors import FileError, HcpinnError, UnusableFileError
+from ..evolution import Function as Evolved
 from ..machine.files import read_archive, write_archive
 from ..machine.provenance import Provenance
 from ..outcome import Function, History, PointWeights, Stop
@@ -24,7 +25,8 @@ from .verdict import Verdict
 _KIND, _VERSION = "solution", 3
 
 _ENGINES: dict[str, Callable[[Problem, Method, Mapping[str, np.ndarray]], Function]] = {
-    "descent": Piecewise.from_arrays
+    Piecewise.engine: Piecewise.from_arrays,
+    Evolved.engine: lambda problem, _, arrays: Evolved.from_arrays(problem, arrays),
 }
 """How the arrays of each engine become a function again."""
 
@@ -58,6 +60,7 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
         "kernels": solution.provenance.kernels,
         "verdict": [solution.verdict.status, solution.verdict.error, list(solution.verdict.reasons)],
         "estimated_error": solution.estimated_error,
+        "notes": list(solution.notes),
         "rel_l2": None if solution.rel_l2 is None else dict(solution.rel_l2),
         "rel_l1": None if solution.rel_l1 is None else dict(solution.rel_l1),
         "reference": None,
@@ -122,6 +125,7 @@ def _rebuild(
         provenance=Provenance(header["device"], header["versions"], header.get("kernels")),
         verdict=Verdict(status, error, tuple(reasons)),
         estimated_error=header.get("estimated_error"),
+        notes=tuple(header.get("notes", ())),
         rel_l2=header["rel_l2"],
         rel_l1=header["rel_l1"],
         reference=reference,

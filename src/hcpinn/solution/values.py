@@ -47,6 +47,11 @@ def evaluate(
 
 def on_grid(problem: Problem, function: Function, *axes: Any) -> dict[str, np.ndarray]:
     """Values on the grid of all given times and positions: field → array (times, x, …)."""
+    own = getattr(function, "on_grid", None)
+    if own is not None:  # an engine whose function is a product over axes is far quicker on grids
+        with double():
+            values = problem.to_fields(jnp.moveaxis(own(*(real(axis) for axis in axes)), 0, -1))
+        return {name: np.asarray(value) for name, value in zip(problem.fields, values, strict=True)}
     zero = (0,) * len(problem.axes)
     mesh = np.meshgrid(*(real(axis) for axis in axes), indexing="ij")
     values = evaluate(problem, lambda points: function.derivative(points, zero), mesh)

@@ -30,7 +30,7 @@ from functools import cache
 import jax
 import jax.numpy as jnp
 
-from ..descent import LBFGS, LevenbergMarquardt, Stage, available_bytes, needed_bytes
+from ..descent import LBFGS, LevenbergMarquardt, Method, Stage, available_bytes, needed_bytes
 from ..descent.runs import Run
 from ..jets import ACTIVATIONS, closure, fusible
 from ..machine.precision import double
@@ -103,6 +103,10 @@ class Cost:
     bytes: int
 
 
+_EVOLUTION = Cost(10.0, 1 << 30)
+"""About what an evolution takes, whatever the machine."""
+
+
 @dataclass(frozen=True)
 class _Shape:
     """What the cost of a run depends on."""
@@ -138,6 +142,8 @@ def _shape(problem: Problem, embedding: Embedding, network: Network) -> _Shape:
 def cost(runs: Sequence[Run], machine: Machine) -> Cost:
     """Time and memory of runs that train together."""
     count, method = len(runs), runs[0].method
+    if method.engine != Method.engine:
+        return Cost(count * _EVOLUTION.seconds, _EVOLUTION.bytes)
     shape = _shape(runs[0].problem, method.embedding, method.network)
     lessons = method.windows * (len(method.horizons) - 1 + method.lessons)
     lessons *= len(method.curriculum.factors) if method.curriculum else 1

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
-from ..descent import with_budget
+from ..descent import Method, with_budget
 from ..descent.runs import Run
 from ..errors import MethodError, unknown_name
 from .record import run_key
@@ -149,11 +149,14 @@ class Study:
         """The same study with other budgets, for a first look.
 
         Args:
-            steps: for each stage in turn; a method with fewer stages takes the first of them.
+            steps: for each stage in turn; a method with fewer stages takes the first of them, and one that
+                trains nothing stays as it is.
             points: residual points.
         """
 
         def shortened(run: Run) -> Run:
+            if run.method.engine != Method.engine:
+                return run
             own = None if steps is None else tuple(steps)[: len(run.method.stages)]
             return dataclasses.replace(run, method=with_budget(run.method, steps=own, points=points))
 
