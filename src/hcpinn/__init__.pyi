@@ -164,3 +164,4 @@ from .trial import (
 )
 
 __version__: str
+__all__: list[str]

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 
 import hcpinn as hc
 from descent.schemes import DECAY, adam, method, trained
@@ -20,7 +21,7 @@ class ByHand:
         plan = TrainingPlan([hc.Run(DECAY, method())])
         data = plan.prepare(0, 0, plan.theta, [], None).data
         [trial] = plan.trials(0, 1.0, [])
-        unravel = jax.flatten_util.ravel_pytree(trial.init(jax.random.key(0)))[1]
+        unravel = ravel_pytree(trial.init(jax.random.key(0)))[1]
         fixed = data.blocks[RESIDUAL].fixed[0]
         self.times = np.asarray(fixed.coordinates[:, 0])
         self.theta = plan.theta[0]

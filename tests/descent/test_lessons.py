@@ -117,7 +117,7 @@ def test_of_several_lessons_over_the_whole_the_one_that_does_best_on_points_apar
 def test_points_apart_are_others_than_those_trained_on_and_the_score_is_the_loss_there():
     several = method(horizons=(1.0, 1.0), resampling=hc.Resampling(every=0))
     plan = TrainingPlan([hc.Run(DECAY, several, seed=1)])
-    (score,) = plan.score(0, plan.theta, [])
+    (score,) = plan.score(0, plan.theta, [])  # type: ignore[misc]
     assert score == pytest.approx(plan.residual_rms(0, plan.theta, "check") ** 2, rel=0.5)
     assert score != pytest.approx(plan.residual_rms(0, plan.theta, "interior") ** 2, rel=1e-6)
     alone = TrainingPlan([hc.Run(DECAY, method(), seed=1)])
