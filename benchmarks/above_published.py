@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from hcpinn.papers.hao2026.reproduced import ReproducedRow as Row
 from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
-from hcpinn.papers.hao2026.tables import published_rows
+from hcpinn.papers.hao2026.tables import reproduced_rows
 from hcpinn.study.numbers import number, ratio
 from hcpinn.study.settings import exact_start
 
 
 def exact_rows(tables: Sequence[Table]) -> list[tuple[Row, float]]:
     """Every published row with exact initial data that was run as published, with ours over published."""
-    run = [row for row in published_rows(tables) if row.done]
+    run = [row for row in reproduced_rows(tables) if row.done]
     once = {tuple(r.key for r in row.done): row for row in reversed(run)}  # some stand in two tables
     exact = [row for row in reversed(once.values()) if exact_start(row.done[0]) and not row.deviations]
     return [(row, _worst(row, row)[0]) for row in exact]

@@ -27,12 +27,12 @@ from hcpinn.papers.hao2026.findings import Evidence, Status, our_evidence, publi
 from hcpinn.papers.hao2026.pictures import PaperGallery
 from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
 from hcpinn.papers.hao2026.studies import best_row
-from hcpinn.papers.hao2026.tables import published_rows, read_tables, row_of
+from hcpinn.papers.hao2026.tables import read_tables, reproduced_rows, row_of
 from hcpinn.papers.hao2026.theory_chapter import read_theory
 from hcpinn.study.cost import H200
 from hcpinn.study.named import find_study
 from hcpinn.study.numbers import number
-from hcpinn.study.provenance import listed, origin
+from hcpinn.study.origin import listed, origin
 from hcpinn.study.record import Record
 from hcpinn.study.rows import Spread
 from hcpinn.study.store import Store
@@ -113,14 +113,14 @@ def prune(store: Store, tables: Sequence[Table]) -> None:
 
 def draw(tables: Sequence[Table]) -> None:
     """Published errors against ours, as a file for the page."""
-    rows = published_rows(tables)
+    rows = reproduced_rows(tables)
     both = [row for row in rows if row.published_error is not None and row.found("rel_l2") is not None]
     scatter_figure(both).savefig(IMAGES / "paper-errors.png", dpi=110)
 
 
 def summary(records: Sequence[Record], tables: Sequence[Table]) -> str:
     """How much was run, how it compares with what was published, and where it comes from."""
-    rows = published_rows(tables)
+    rows = reproduced_rows(tables)
     run, exact = [row for row in rows if row.done], exact_rows(tables)
     lower, near = (sum(found <= limit for _, found in exact) for limit in (1, 3))
     study = find_study("paper")

@@ -186,7 +186,7 @@ def test_help_teaches_by_example():
     assert "Exit code" in said
     code, said, _ = hcpinn("methods", "--help")
     assert code == 0
-    assert "hcpinn methods paper --problem gray-scott > mine.toml" in said
+    assert "hcpinn methods quick --problem gray-scott > mine.toml" in said
 
 
 @pytest.mark.parametrize(

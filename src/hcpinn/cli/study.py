@@ -39,22 +39,21 @@ def study(
         bool, typer.Option("--list", help="Show the studies that have a name, and stop.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show runs, groups and what they are likely to cost, and stop.")
+        bool, typer.Option("--dry-run", help="Show runs, groups and their likely cost, and stop.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the store.", show_default="out/study")
     ] = None,
     problems: Annotated[
         list[str] | None,
-        typer.Option("--problem", metavar="NAME", help="Of the study only this problem; repeatable."),
+        typer.Option("--problem", metavar="NAME", help="Only this problem; repeatable."),
     ] = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
             "--method",
             metavar="NAME",
-            help="Of the study only this method, or runs with this label; repeatable. In both * matches "
-            "anything.",
+            help="Only this method, or runs with this label; repeatable. In both, * matches anything.",
         ),
     ] = None,
     seeds: Annotated[
@@ -85,8 +84,7 @@ def study(
         typer.Option(
             min=1,
             help="Processes that train side by side on this machine's device, each a group of its own. On a "
-            "GPU one computes while another compiles or judges; on a CPU they share its cores, gain little, "
-            "and each takes memory.",
+            "GPU one computes while another compiles; on a CPU they share its cores and gain little.",
         ),
     ] = 1,
     cluster: Annotated[
@@ -102,14 +100,14 @@ def study(
     ] = None,
     progress: BarOrLines = None,
 ) -> None:
-    """Train many runs as one job: what the store in the output folder has is left out.
+    """Train many runs as one resumable job; runs that the output folder already has are skipped.
 
-    Stop it in any way and start it again with the same command: finished runs are kept, begun ones go on
-    from their checkpoints. Several processes may work on one folder. [bold]hcpinn report DIR[/bold] shows
-    what was found.
+    Stop it at any time and resume with the same command: finished runs are kept, and unfinished ones
+    continue from their checkpoints. Several processes may share one folder.
+    [bold]hcpinn report DIR[/bold] shows the results.
 
-    Exit code: 0 if every run came to its end, whatever its verdict; 1 if some failed; 2 for bad input;
-    3 if time was up; 130 if interrupted.
+    Exit code: 0 if every run finished, whatever its verdict; 1 if some failed; 2 for bad input; 3 if time
+    was up; 130 if interrupted.
 
     Examples:
 
@@ -234,8 +232,9 @@ def _forecast(wanted: Study, out: Path | None, together: int | None, processes: 
     console.print(
         f"\n{counted(found.runs, 'different run')}, {found.kept} of them in the store. To train: "
         f"{counted(found.groups, 'group')}, the largest of {counted(found.largest, 'run')}; "
-        f"about {here}, {there}.\nWhat several sections share is trained, and counted, with the first of "
-        "them. Times are those of a simple model, for one group at a time, and may be off by a factor of two."
+        f"about {here}, {there}.\nRuns that several sections share are trained, and counted, with the "
+        "first of them. Times come from a simple model of one group at a time, and may be off "
+        "by a factor of two."
     )
 
 
@@ -248,7 +247,7 @@ def _conclude(tally: Tally, folder: Path) -> None:
     parts += [f"{tally.left} left"] if tally.left else []
     typer.echo(f"{', '.join(parts)}; kept in {folder}")
     if tally.failed:
-        typer.echo("The reasons are in the records; --retry-failed tries failed runs again.")
+        typer.echo("The report gives the reasons; --retry-failed tries failed runs again.")
     if tally.left:
         typer.echo("The same command resumes from here.")
     if tally.stop is Stop.INTERRUPTED:

@@ -13,8 +13,8 @@ _PLACES, _TIMES = 2001, 60
 def densities(projection: Projection, track: Track) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each axis (positions, density): the largest over time of |wₓ| and √|wₓₓ|, over max |w|, w = u − ψ.
 
-    The density is the reciprocal of the shortest length on which w changes; the rest of the axis gets at least
-    a third of its mean.
+    The density is the reciprocal of the shortest length on which w changes; the rest of the axis gets at
+    least a third of its mean.
     """
     times = np.unique(np.concatenate([track.times, np.linspace(track.times[0], track.times[-1], _TIMES)[1:]]))
     times = times[:: max(1, len(times) // (2 * _TIMES))]

@@ -74,7 +74,7 @@ def orthonormal(
     if condition is not None:
         ends = dataclasses.replace(layer, mix=mix).derivatives(np.array([layer.low, layer.high]), 1)
         rows_at = condition[0] * ends[0] + condition[1] * np.array([[-1.0], [1.0]]) * ends[1]
-        whole = scipy.linalg.qr(rows_at.T / np.linalg.norm(rows_at, axis=1))[0]
+        whole = np.linalg.qr(rows_at.T / np.linalg.norm(rows_at, axis=1), mode="complete")[0]
         mix, functions = mix @ whole[:, 2:], functions @ whole[:, 2:]
     layer = dataclasses.replace(layer, mix=mix)
     factor, values = 1.0, [functions]

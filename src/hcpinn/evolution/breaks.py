@@ -1,7 +1,7 @@
 """Where F changes suddenly of its own accord: times at which steps must end, and places that need features.
 
-F is scanned with fixed arguments along t and along each space axis, so that jumps and narrow pulses of sources,
-coefficients and boundary data are found and not stepped over.
+F is scanned with fixed arguments along t and along each space axis, so that jumps and narrow pulses of
+sources, coefficients and boundary data are found and not stepped over.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def _along(problem: Problem, pointwise: Pointwise, axis: int) -> Callable[[np.nd
     rng = np.random.default_rng(1)
     arguments = rng.uniform(-1, 1, (len(pointwise.orders), pointwise.count, _PROBES, 1))
     arguments[..., ::2, :] = np.abs(arguments[..., ::2, :]) + 0.05
-    others = np.vstack([np.linspace(problem.start, problem.horizon, _PROBES + 2)[1:-1], _probe_places(problem).T])
+    others = np.vstack(
+        [np.linspace(problem.start, problem.horizon, _PROBES + 2)[1:-1], _probe_places(problem).T]
+    )
 
     def run(values: np.ndarray) -> np.ndarray:
         count = len(values)
@@ -102,7 +104,7 @@ def _sudden(function: Callable[[np.ndarray], np.ndarray], begin: float, end: flo
     found: set[float] = set()
     for first, last in edges.reshape(-1, 2):
         if last - first <= 2:
-            found |= _jump(function, times[max(first - 1, 0)], times[min(last + 1, count)])
+            found |= _jump(function, float(times[max(first - 1, 0)]), float(times[min(last + 1, count)]))
         else:
             found |= {float(times[max(first - 4, 0)]), float(times[(first + last) // 2]), float(times[last])}
     return found if len(edges) <= 2 * _MOST else set()
@@ -110,10 +112,12 @@ def _sudden(function: Callable[[np.ndarray], np.ndarray], begin: float, end: flo
 
 def _jump(function: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> set[float]:
     """Where the function jumps between two times, to rounding; both ends too if it is only steep."""
-    ends = {float(low), float(high)}
+    ends = {low, high}
+    share = 1.0
     for _ in range(18):
         times = np.linspace(low, high, 9)
         steps = np.linalg.norm(np.diff(function(times), axis=0), axis=1)
         at = int(np.argmax(steps))
-        low, high = times[at], times[at + 1]
-    return {float((low + high) / 2)} | (ends if steps[at] < 0.5 * steps.sum() else set())
+        low, high = float(times[at]), float(times[at + 1])
+        share = float(steps[at] / max(steps.sum(), 1e-300))
+    return {(low + high) / 2} | (ends if share < 0.5 else set())

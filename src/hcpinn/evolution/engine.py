@@ -6,6 +6,7 @@ of the first, and the second, with more features, is better: half their differen
 
 from __future__ import annotations
 
+import itertools
 import math
 import time as clock
 import zlib
@@ -53,7 +54,9 @@ class Evolution:
 
     def __post_init__(self) -> None:
         if self.features is not None and self.features < 8:
-            raise MethodError(f"An evolution needs at least 8 features per axis, but features = {self.features}.")
+            raise MethodError(
+                f"An evolution needs at least 8 features per axis, but features = {self.features}."
+            )
         if self.stages is not None and self.stages not in (3, 5, 7):
             raise MethodError(f"An evolution has 3, 5 or 7 stages, but stages = {self.stages!r}.")
 
@@ -119,7 +122,7 @@ class _Engine:
             previous: _Solved | None = None
             given = [find_places(self.problem, self.pointwise, axis) for axis in range(self.dimensions)]
             density: list[Density | None] = list(given)
-            count, failures, stalled = _FIRST[self.dimensions], 0, 0
+            count, failed, stalled = _FIRST[self.dimensions], np.inf, 0
             most = self.method.features or _MOST[self.dimensions]
             while stop is None:
                 count = min(count, most)
@@ -129,9 +132,9 @@ class _Engine:
                     if halted.stop is Stop.TIME:
                         stop = halted.stop
                         break
-                    failures += 1
-                    if failures == 4:
+                    if abs(halted.time - failed) < 1e-2 * self.problem.duration or count == most:
                         stop = halted.stop
+                    failed = halted.time
                     density = list(given)
                     count = math.ceil(count * _GROWTH)
                     continue
@@ -182,27 +185,17 @@ class _Engine:
         projection = Projection(self.problem, self.pointwise, self.carrier, bases)
         stages = self.method.stages or (3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7)
         tolerance = max(min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4), 1e-13)
-        begun, state, track = clock.perf_counter(), projection.start(), None
-        for begin, end in zip(self.breaks[:-1], self.breaks[1:], strict=True):
+        begun, state = clock.perf_counter(), projection.start()
+        track = Track(stages, [self.breaks[0]], [])
 
-            def report(time: float, rank: int = projection.unknowns) -> None:
-                if self.progress is not None:
-                    steps = 0 if track is None else track.steps
-                    spent = clock.perf_counter() - begun
-                    self.progress(Pass(count, rank, steps, spent, np.inf, time))
+        def report(time: float) -> None:
+            if self.progress is not None:
+                spent = clock.perf_counter() - begun
+                self.progress(Pass(count, projection.unknowns, track.steps, spent, np.inf, time))
 
-            track = integrate(
-                projection,
-                state,
-                (begin, end),
-                tolerance=tolerance,
-                stages=stages,
-                deadline=self.deadline,
-                report=report,
-                track=track,
-            )
+        for piece in itertools.pairwise(self.breaks):
+            integrate(projection, state, piece, track, tolerance, deadline=self.deadline, report=report)
             state = track.values[-1][-1]
-        assert track is not None
         return _Solved(projection, track)
 
     def _basis(self, axis: int, count: int, density: Density | None, number: int) -> Basis:
@@ -211,14 +204,16 @@ class _Engine:
         low, high = problem.domain.bounds[axis]
         periodic, gated = isinstance(condition, Periodic), isinstance(condition, Dirichlet)
         rng = np.random.default_rng([zlib.crc32(problem.space[axis].encode()), self.seed, number])
-        layer = sample(count, low, high, periodic=periodic, gated=gated, density=density, steepest=2.0, rng=rng)
+        layer = sample(
+            count, low, high, periodic=periodic, gated=gated, density=density, steepest=2.0, rng=rng
+        )
         if density is not None and periodic:  # periodic fronts come in pairs, half a period apart
             x, values = density
             density = x, np.maximum(values, np.interp(x + (high - low) / 2, x, values, period=high - low))
         room = (2.0 if density is None else 2.5) if self.dimensions == 1 else 1.5
         points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
         order = max(index[axis + 1] for index in problem.derivatives)
-        free = None if periodic or gated else condition.coefficients
+        free = None if isinstance(condition, Periodic | Dirichlet) else condition.coefficients
         cut = 1e-13 if self.dimensions == 1 and free is None else 1e-10
         return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, condition=free)
 
@@ -229,7 +224,9 @@ class _Engine:
         states = new.track.at(times).T
         change = new.projection._spread(states, (0,) * self.dimensions)
         values = change + new.projection.psi(times)[0]
-        tables = [b.layer.derivatives(n.points, 0)[0] for b, n in zip(old.projection.bases, bases, strict=True)]
+        tables = [
+            b.layer.derivatives(n.points, 0)[0] for b, n in zip(old.projection.bases, bases, strict=True)
+        ]
         before = old.track.at(times).T.reshape(old.projection.count, *old.projection.ranks, -1)
         change = change - old.projection._along(before, tables).reshape(change.shape)
         weights = new.projection.weights[None, :, None]

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..errors import HcpinnError
 from ..problem import Index, Problem
 from .features import Layer
 from .lift import Carrier
@@ -99,7 +100,9 @@ class Function(eqx.Module):
         """The function that `to_arrays` took apart, for the same problem."""
         layers = []
         for number in range(len(problem.space)):
-            part = {name: np.asarray(arrays[f"layer.{number}.{name}"]) for name in ("weights", "biases", "mix")}
+            part = {
+                name: np.asarray(arrays[f"layer.{number}.{name}"]) for name in ("weights", "biases", "mix")
+            }
             low, high, periodic, gated = np.asarray(arrays[f"layer.{number}.kind"])
             layers.append(
                 Layer(**part, low=float(low), high=float(high), periodic=bool(periodic), gated=bool(gated))
@@ -131,5 +134,5 @@ class Evolved:
     def derivative(self, points: Array, index: Index) -> Array:
         """A derivative of u at points (t in the first column): points × real components."""
         if self.function is None:
-            raise ValueError(f"There is no solution: {self.stop.value}")
+            raise HcpinnError(f"There is no solution. {self.stop.value}")
         return self.function.derivative(points, index)

@@ -101,8 +101,8 @@ def sample(
     length = high - low
     fronts = 0 if density is None else count // 2
     smooth = count - fronts
+    modes = 4
     if periodic:
-        modes = 4
         spread = max(smooth, 50) / 100
         weights = rng.standard_normal((2 * modes, smooth)) * spread / math.sqrt(2 * modes)
         biases = rng.standard_normal(smooth) * spread

@@ -1,4 +1,4 @@
-"""The lift ψ of an evolution: all initial and boundary data, and its derivatives at fixed points over time."""
+"""The lift ψ of an evolution: all initial and boundary data, with its derivatives at points over time."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ class Carrier:
         mesh = np.meshgrid(*axes, indexing="ij")
         space = np.stack([np.asarray(m, float).ravel() for m in mesh], axis=1)
         wanted = Carrier.__new__(Carrier)
-        wanted.__dict__.update(problem=self.problem, waves=self.waves, function=self.function, indices=(index,))
+        wanted.__dict__.update(
+            problem=self.problem, waves=self.waves, function=self.function, indices=(index,)
+        )
         with double():
             found = wanted.on(space)(np.asarray(times, float))[0]
         found = np.broadcast_to(found, (*found.shape[:2], len(times)))
@@ -145,8 +147,8 @@ class Carrier:
 
         def psi(times: np.ndarray) -> np.ndarray:
             since = times - self.problem.start
-            grown = np.exp(rates[:, None] * since)
-            grown = np.concatenate([grown.real, grown.imag]) if turning else grown.real
+            waved = np.exp(rates[:, None] * since)
+            grown = np.concatenate([np.real(waved), np.imag(waved)]) if turning else np.real(waved)
             return table @ grown + rest[..., None] * np.exp(-tail * since)
 
         return psi

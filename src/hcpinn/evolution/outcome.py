@@ -11,13 +11,14 @@ class Stop(enum.Enum):
     """Why an evolution ended; the value is the sentence a user reads."""
 
     ACCURATE = "Reached the requested accuracy by its own error estimate."
-    RANK = "Stopped at the largest basis that fits; the estimated error is still above the requested accuracy."
+    RANK = (
+        "Stopped at the largest basis that fits; the estimated error is still above the requested accuracy."
+    )
     STALLED = "Stopped because more features no longer lower the estimated error."
     TIME = "Stopped at the time limit."
     INTERRUPTED = "Interrupted; the last finished pass is kept."
     STUCK = "Stopped because the time step became too small: the solution may end or blow up there."
     BLOWUP = "Stopped because the solution grew without bound or became NaN."
-    UNSTABLE = "Stopped because every basis tried was unstable for this equation."
 
 
 class Halted(Exception):

@@ -32,7 +32,9 @@ class Pointwise:
         shape = (len(self.orders), self.count, self.count)
         return self._chunked(self._compiled_slopes, values, coordinates, shape)
 
-    def _chunked(self, function: Any, values: np.ndarray, at: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    def _chunked(
+        self, function: Any, values: np.ndarray, at: np.ndarray, shape: tuple[int, ...]
+    ) -> np.ndarray:
         total = values.shape[-1]
         result = np.empty((*shape, total))
         for first in range(0, total, _CHUNK):

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import get_lapack_funcs
 
 from ..problem import Problem
 from .basis import Basis
@@ -83,7 +83,7 @@ class Projection:
         self._scale = np.maximum(self._scale, found)
 
     def size(self, change: np.ndarray) -> float:
-        """The L² size of a change of u, relative to the largest so far of each component; the worst counts."""
+        """The L² size of a change of u relative to each component's largest so far; the worst counts."""
         each = np.linalg.norm(change.reshape(self.count, -1), axis=1)
         floor = 1e-3 * self._scale.max() if self._scale.any() else 1.0
         return float(np.max(each / np.maximum(self._scale, floor)))
@@ -151,7 +151,7 @@ class Projection:
             real = np.imag(shift) == 0
             shifted = (-matrix).astype(float if real else complex)
             shifted[np.diag_indices(len(matrix))] += np.real(shift) if real else shift
-            factor, solve = (lapack.dgetrf, lapack.dgetrs) if real else (lapack.zgetrf, lapack.zgetrs)
+            factor, solve = get_lapack_funcs(("getrf", "getrs"), (shifted,))
             lu, pivots, _ = factor(shifted, overwrite_a=True)
 
             def apply(right: np.ndarray) -> np.ndarray:
@@ -200,7 +200,7 @@ class Projection:
 
     @cached_property
     def _symbols(self) -> list[tuple[np.ndarray, list[np.ndarray]]]:
-        """For each axis the eigenvectors V of Q′ᵀ W Q′ and, for each order, the diagonal of Vᵀ Qᵀ W Q⁽ᵏ⁾ V."""
+        """For each axis the eigenvectors V of Q′ᵀ W Q′ and, by order, the diagonal of Vᵀ Qᵀ W Q⁽ᵏ⁾ V."""
         found = []
         for basis in self.bases:
             slope = basis.values[1]

@@ -1,9 +1,10 @@
 """Radau IIA collocation of order 2s − 1 for c′ = f(t, c), with step control and a dense solution.
 
-On each step the solution is the polynomial of degree s through c(t) that solves the equation at the s Radau
-points of (t, t + h]. Its coefficients follow from Newton's method, where one eigenvalue of A⁻¹ after the other
-needs one factorisation of μ/h − J. The error is estimated as by Hairer and Wanner (Solving ODEs II, IV.8),
-against a quadrature of lower order, and it bounds the error of the polynomial on the whole of the step.
+On each step the solution is the polynomial of degree s through c(t) that solves the equation at the s
+Radau points of (t, t + h]. Its coefficients follow from Newton's method, where one eigenvalue of A⁻¹ after
+the other needs one factorisation of μ/h − J. The error is estimated as by Hairer and Wanner (Solving ODEs
+II, IV.8), against a quadrature of lower order; where c follows a stiff equation at once, that sees nothing,
+and the decay of the polynomial's Legendre coefficients tells how well it serves between the points.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class Scheme:
     """And back, for pairs twice the real part."""
     estimate: np.ndarray
     """The weights of the stages in the error estimate."""
+    highest: np.ndarray
+    """Rows that take stages to the polynomial's last two Legendre coefficients."""
 
 
 @cache
@@ -72,8 +75,8 @@ def scheme(stages: int) -> Scheme:
     matrix = (nodes[:, None] ** (powers + 1) / (powers + 1)) @ np.linalg.inv(vandermonde)
     inverse = np.linalg.inv(matrix)
     values, vectors = np.linalg.eig(inverse)
-    real = int(np.argmin(np.abs(values.imag)))
-    upper = [i for i in np.argsort(values.imag) if values.imag[i] > 1e-8]
+    real = int(np.argmin(np.abs(np.imag(values))))
+    upper = [i for i in np.argsort(np.imag(values)) if np.imag(values[i]) > 1e-8]
     chosen = [real, *upper]
     back = np.linalg.inv(vectors)
     twice = np.where(np.arange(len(chosen)) > 0, 2.0, 1.0)
@@ -81,8 +84,16 @@ def scheme(stages: int) -> Scheme:
     target = 1 / (powers + 1.0)
     target[0] -= lead
     lower = np.linalg.solve(vandermonde.T, target)
+    places = 2 * np.concatenate([[0.0], nodes]) - 1
+    highest = np.linalg.inv(np.polynomial.legendre.legvander(places, s))[-2:, 1:]
     return Scheme(
-        nodes, inverse, values[chosen], back[chosen], vectors[:, chosen] * twice, (lower - matrix[-1]) @ inverse
+        nodes,
+        inverse,
+        values[chosen],
+        back[chosen],
+        vectors[:, chosen] * twice,
+        (lower - matrix[-1]) @ inverse,
+        highest,
     )
 
 
@@ -135,27 +146,26 @@ def integrate(
     system: System,
     start: np.ndarray,
     times: tuple[float, float],
-    *,
+    track: Track,
     tolerance: float,
-    stages: int,
-    first: float | None = None,
+    *,
     deadline: float = np.inf,
     report: Callable[[float], None] = lambda _: None,
-    track: Track | None = None,
-) -> Track:
-    """Integrate from times[0] to times[1]; raises `Halted` with a reason where it cannot go on.
+) -> None:
+    """Integrate from times[0] to times[1] and add the steps to a track that ends at times[0].
 
-    `tolerance` bounds the error of a step in the system's norm. A given `track` is continued.
+    `tolerance` bounds the error of a step in the system's norm; `report` is told each time reached. Raises
+    `Halted` with a reason where it cannot go on.
     """
+    stages = track.stages
     rule, most = scheme(stages), system.iterations
     begin, end = times
     inside = 1e-12 * (end - begin)
-    track = track or Track(stages, [begin], [])
     time, state = begin, start
     rate = system.rates(np.array([time + inside]), state[:, None])[:, 0]
     track.evaluations += 1
-    step = min(first or (end - begin) * 1e-3, end - begin)
-    smallest = 1e-14 * max(abs(begin), abs(end), end - begin)
+    step, taken = (end - begin) * 1e-3, track.steps
+    smallest = 1e-13 * max(abs(begin), abs(end), end - begin)
     linear: Any = None
     solvers: list[Any] = []
     factored = 0.0
@@ -212,10 +222,13 @@ def integrate(
         lead = rule.eigenvalues[0] / step
         gap = np.real(solvers[0](lead * raw))
         error = system.size(gap) / tolerance
-        if error > 1 and (failed or track.steps == 0):
+        before_last, last_one = (system.size(stage @ row) for row in rule.highest)
+        between = last_one * min(1.0, last_one / max(before_last, 1e-300)) / tolerance
+        if error > 1 and (failed or track.steps == taken):
             again = system.rates(np.array([time + inside]), (state + gap)[:, None])[:, 0] - rate
             raw = raw + again * (step / rule.eigenvalues[0].real)
             error = system.size(np.real(solvers[0](lead * raw))) / tolerance
+        error = max(error, between)
         safety = 0.9 * (2 * most + 1) / (2 * most + count)
         factor = min(8.0, max(0.15, safety * max(error, 1e-12) ** (-1 / (stages + 1))))
         if not error <= 1:
@@ -230,7 +243,7 @@ def integrate(
         track.times.append(time)
         state = state + stage[:, -1]
         rate = stage @ rule.inverse[-1] / step
-        report(time)
+        report(float(time))
         fresh = False
         if failed:
             factor = min(factor, 1.0)
@@ -240,7 +253,6 @@ def integrate(
         if not 1 <= factor <= 1.15:
             step = step * factor
             linear = None
-    return track
 
 
 def _extended(before: tuple[float, np.ndarray], step: float, rule: Scheme, state: np.ndarray) -> np.ndarray:

@@ -51,9 +51,10 @@ def write_archive(
     version: int,
     header: Mapping[str, Any],
     arrays: Mapping[str, Any],
+    private: bool = False,
 ) -> Path:
     """Write an archive. A reader sees the old file or the new one, never a part of it."""
-    with writing(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+    with writing(path, private=private) as stream, zipfile.ZipFile(stream, "w") as archive:
         add_member(archive, _HEADER, json.dumps({"kind": kind, "version": version, **header}).encode())
         for name, value in arrays.items():
             member = io.BytesIO()
@@ -67,15 +68,15 @@ def add_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(zipfile.ZipInfo(name, _FIRST), content, zipfile.ZIP_STORED)
 
 
-def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write a file atomically and durably."""
-    with writing(path) as stream:
+def write_bytes(path: str | os.PathLike[str], content: bytes, *, private: bool = False) -> Path:
+    """Write a file atomically and durably; a private one is for this user alone."""
+    with writing(path, private=private) as stream:
         stream.write(content)
     return Path(path)
 
 
 @contextlib.contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[IO[bytes]]:
     """A stream that becomes the file, atomically and durably, when the block ends; not if it raises."""
     target = Path(path)
     temporary = None
@@ -86,7 +87,8 @@ def writing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
+        if not private:
+            os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
         temporary = None
     except OSError as error:

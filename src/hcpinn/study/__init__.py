@@ -1,7 +1,7 @@
 """Studies: problems × methods × seeds as one resumable job, kept in a store."""
 
 from .agreement import Agreement, Pair
-from .comparison import Comparison, compare
+from .compare import Comparison, compare
 from .declaration import Section, Study
 from .from_toml import grid, load_study
 from .named import find_study, named_studies

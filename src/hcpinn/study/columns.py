@@ -16,12 +16,12 @@ NORMS = {"rel_l2": "L2", "rel_l1": "L1"}
 
 @dataclass(frozen=True)
 class Cell:
-    """What a reader sees, and what a program reads."""
+    """A text for readers and a value for programs."""
 
     text: str
     value: float | str | None = None
     hint: str = ""
-    """More to say about it, where there is room."""
+    """More detail, shown on hover."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Column:
     kind: str = "text"
     """What it holds: text, figure, ratio, spread, verdict or note."""
     data: bool = True
-    """Whether a program wants it."""
+    """Whether it goes into CSV files."""
     shown: bool = True
-    """Whether a reader wants it."""
+    """Whether readers see it."""
 
     @property
     def numeric(self) -> bool:
@@ -62,7 +62,7 @@ def measures_of(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def parameter_columns(rows: Sequence[Row]) -> list[Column]:
-    """What tells rows apart: problem, method, parameters, and their label where these do not."""
+    """What tells rows apart: problem, method and parameters, or else the label."""
     columns = []
     if len({row.problem for row in rows}) > 1:
         columns.append(text_column("problem", rows, lambda row: row.problem))
@@ -94,7 +94,7 @@ def error_columns(
 
 
 def outcome_columns(rows: Sequence[Row], notes: Sequence[str], *, sizes: bool = False) -> list[Column]:
-    """How the runs ended, with what there is to note of each row, if there is anything."""
+    """How the runs ended, with a note on each row if there are any."""
     columns = [
         text_column("seeds", rows, lambda row: row.runs),
         Column("verdict", tuple(Cell(row.verdict, row.verdict) for row in rows), "verdict"),

@@ -17,7 +17,7 @@ from .record import run_key
 
 @dataclass(frozen=True)
 class Section:
-    """A table's worth of runs."""
+    """The runs of one table."""
 
     name: str
     """By which commands and files know it."""
@@ -60,7 +60,7 @@ class Section:
         return tuple((run.method.name, label) for run, label in zip(self.runs, self.labels, strict=True))
 
     def picked(self, numbers: Sequence[int]) -> Section:
-        """The section with these of its runs, each as often as it is named."""
+        """The section with these of its runs, in this order."""
         return dataclasses.replace(
             self,
             runs=tuple(self.runs[n] for n in numbers),
@@ -103,9 +103,11 @@ class Study:
         return found
 
     def only(self, *, problems: Sequence[str] = (), methods: Sequence[str] = ()) -> Study:
-        """The runs of these problems and methods alone, by names in which * stands for anything.
+        """The study restricted to some problems and methods.
 
-        A method is known by its name and by the label of its run.
+        Args:
+            problems: names, in which * matches anything; all problems if empty.
+            methods: names of methods or labels of runs, likewise.
         """
 
         def chosen(section: Section) -> list[int]:
@@ -130,7 +132,7 @@ class Study:
         return self._with_sections(kept)
 
     def with_seeds(self, seeds: Sequence[int]) -> Study:
-        """The same study with these seeds in place of its own."""
+        """The same study with other seeds."""
 
         def renewed(section: Section) -> Section:
             once: dict[Any, int] = {}
@@ -144,9 +146,11 @@ class Study:
         return self._with_sections(renewed(section) for section in self.sections)
 
     def with_budget(self, *, steps: Sequence[int] | None = None, points: int | None = None) -> Study:
-        """The same study with other budgets, as for a first look.
+        """The same study with other budgets, for a first look.
 
-        `steps` are those of each stage in turn; a method with fewer stages takes the first of them.
+        Args:
+            steps: for each stage in turn; a method with fewer stages takes the first of them.
+            points: residual points.
         """
 
         def shortened(run: Run) -> Run:
@@ -163,5 +167,5 @@ class Study:
 
 
 def _any(patterns: Sequence[str], names: Iterable[str]) -> bool:
-    """Whether one of the patterns fits one of the names; without patterns everything fits."""
+    """Whether a pattern matches a name; without patterns everything does."""
     return not patterns or any(fnmatchcase(name, pattern) for name in names for pattern in patterns)

@@ -13,7 +13,7 @@ from .rows import Row
 from .tables import Table
 
 _SIMILAR = 2.0
-"""Up to this factor two figures count as alike."""
+"""Two figures within this factor count as alike."""
 
 
 def anchor(name: str) -> str:
@@ -70,7 +70,7 @@ def table(found: Table) -> str:
 
 
 def _common_note(columns: Sequence[Column]) -> str:
-    """What holds for every run of a table is said once, above it."""
+    """A note that every row shares, to be shown once above the table."""
     notes = {cell.text for column in columns if column.kind == "note" for cell in column.cells if cell.text}
     return f'<p class="note">All runs here: {escape(notes.pop())}.</p>' if len(notes) == 1 else ""
 
@@ -96,7 +96,7 @@ def _line(columns: Sequence[Column], cells: Sequence[Cell], row: Row) -> str:
 
 
 def _compared(ratio: float) -> tuple[str, str]:
-    """The class of a ratio, and a sign that says it without colour."""
+    """The class of a ratio, and a sign that does not rely on colour."""
     if ratio > _SIMILAR:
         return "worse", ' <span aria-label="worse">▲</span>'
     if ratio < 1 / _SIMILAR:
@@ -146,7 +146,7 @@ def image(content: bytes, title: str) -> str:
 
 
 def pictures(parts: Sequence[str]) -> str:
-    """Figures side by side, as many as there is room for."""
+    """Figures side by side, as space allows."""
     return f'<div class="pictures">{"".join(parts)}</div>' if parts else ""
 
 

@@ -40,7 +40,17 @@ def grid(
     parameters: Mapping[str, Sequence[float]] | None = None,
     accuracy: float = 1e-2,
 ) -> Section:
-    """A section of all problems, with all combinations of parameters, by all methods, from all seeds."""
+    """A section of every problem with every combination of parameters, method and seed.
+
+    Args:
+        name: of the section.
+        problems: names of the catalogue, or problems.
+        methods: names of methods, or paths of `.toml` files.
+        title: of its table; the name if empty.
+        seeds: the seeds of each row.
+        parameters: for each parameter of the problems the values to try.
+        accuracy: the relative L2 error up to which a solution counts as converged.
+    """
     runs, labels = [], []
     values = [[(key, value) for value in choices] for key, choices in (parameters or {}).items()]
     for given in problems:
@@ -56,7 +66,7 @@ def grid(
 
 
 def load_study(path: str | Path) -> Study:
-    """The study in a TOML file. Methods in files are looked for beside it."""
+    """The study in a TOML file. Paths of methods are relative to the file."""
     source = Path(path)
     try:
         data = tomllib.loads(source.read_text("utf-8"))
@@ -92,7 +102,7 @@ def _study(data: dict[str, Any], source: Path) -> Study:
 
 
 def _section(data: dict[str, Any], default: str, folder: Path) -> Study:
-    """A section, as a study of it alone."""
+    """A study of one section."""
     name = _typed(data, "name", str, default)
     for needed in ("problems", "methods"):
         if not _typed(data, needed, list, []):
@@ -123,7 +133,7 @@ def _with_budget(study: Study, data: Mapping[str, Any]) -> Study:
 
 
 def _seeds(value: Any) -> list[int]:
-    """Seeds as a list, or as their number."""
+    """Seeds, given as a list or as a number of seeds."""
     if _is_count(value) and value > 0:
         return list(range(value))
     if isinstance(value, list) and value and all(_is_count(seed) for seed in value):

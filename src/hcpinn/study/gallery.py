@@ -30,7 +30,7 @@ class Picture:
     name: str
     title: str
     alt: str
-    """What it shows, for those who do not see it."""
+    """A description for readers who cannot see it."""
     svg: str
 
 
@@ -123,7 +123,7 @@ class Gallery:
 
 
 def varied(rows: Iterable[Row], row: Row) -> bool:
-    """Whether rows have the problem of one of them with other parameters too."""
+    """Whether some rows have the same problem with other parameters."""
     return any(other.problem == row.problem and other.parameters != row.parameters for other in rows)
 
 

@@ -12,7 +12,7 @@ from . import elements
 from .elements import anchor, facts, pictures
 from .gallery import Gallery, Picture
 from .numbers import counted, duration, number
-from .provenance import listed, origin, together
+from .origin import listed, origin, together
 from .results import Results
 from .rows import measured
 from .tables import Table, study_tables

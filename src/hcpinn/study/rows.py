@@ -56,7 +56,7 @@ class Row:
     problem: str
     method: str
     parameters: Mapping[str, float] = field(default_factory=dict)
-    """Those that tell the row from others."""
+    """Those that distinguish the row."""
     records: tuple[Record, ...] = ()
     expected: int = 1
     """The number of runs it should have."""
@@ -65,7 +65,7 @@ class Row:
 
     @cached_property
     def done(self) -> list[Record]:
-        """The runs that ended."""
+        """The runs that finished."""
         return [record for record in self.records if record.done]
 
     @cached_property
@@ -115,7 +115,7 @@ class Row:
 
     @property
     def notes(self) -> str:
-        """What a reader has to know of its runs: why they failed, which have no error."""
+        """Remarks on its runs: why some failed, which have no error."""
         reasons = [f"seed {record.seed} failed: {record.reason}" for record in self.failed]
         lost = [r.seed for r in self.done if measured(r, "rel_l2") is None]
         if lost:
@@ -129,7 +129,7 @@ def by_seed(records: Iterable[Record]) -> tuple[Record, ...]:
 
 
 def device_seconds(record: Record) -> float:
-    """The time a run took on its device, its share where several trained together or side by side."""
+    """Device seconds of a run; its share if several trained together or side by side."""
     if record.device_s is not None:
         return record.device_s
     return float(record.summary.get("wall_s") or 0.0) / max(record.trained_together, 1)

@@ -1,4 +1,4 @@
-"""Running a study: what is missing, group by group, into the store."""
+"""Run a study: train what its store does not have yet, group by group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..descent.runs import Run
 from ..errors import MethodError
 from ..machine.commit import source_commit
 from ..machine.files import write_bytes
-from .attempt import Outcome, now
+from .attempt import GroupOutcome, now
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
 from .fields import keep_fields
@@ -30,10 +30,10 @@ from .watch import Watch
 from .workers import Here, Workers
 
 _GROUP = "group.json"
-"""In the folder of a group: which runs it has."""
+"""The file in the folder of a group that lists its runs."""
 
 _POLL = 1.0
-"""Seconds between two looks at what other processes have finished."""
+"""Seconds between checks for runs that other processes have finished."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Tally:
     done: int
     failed: int
     left: int
-    """Runs without a record, because time was up or someone interrupted."""
+    """Runs without a record, because time was up or the study was interrupted."""
     stop: Stop | None = None
-    """Stop.TIME or Stop.INTERRUPTED where that is so."""
+    """Stop.TIME or Stop.INTERRUPTED, if one of them ended it."""
 
     @property
     def complete(self) -> bool:
-        """Whether every run came to its end."""
+        """Whether every run finished."""
         return self.failed == self.left == 0
 
 
@@ -67,21 +67,21 @@ def run_study(
     watch: Watch | None = None,
     groups: Sequence[tuple[str, ...]] = (),
 ) -> Tally:
-    """Train what a study wants and its store does not have yet.
+    """Train the runs of a study that its store does not have yet.
 
     Args:
         study: what to train.
-        out: the folder of the store; made if it is not there.
-        solutions: whether to keep solution files beside the records.
-        retry_failed: whether runs that failed before are tried again.
-        together: how many runs may train together; by default what fits into memory, up to 16.
-        max_seconds: stop after this time, with checkpoints from which the next call goes on.
-        checkpoint_every: seconds between two checkpoints.
-        processes: how many processes of this machine train side by side on its device, each a group of its
-            own; with 1 this process trains. On a GPU several gain, on a CPU they share its cores.
+        out: the folder of the store; created if missing.
+        solutions: whether to keep solutions beside the records.
+        retry_failed: whether to try failed runs again.
+        together: the largest number of runs to train together; by default what fits into memory, up to 16.
+        max_seconds: stop after this time, with checkpoints from which the next call resumes.
+        checkpoint_every: seconds between checkpoints.
+        processes: how many processes train side by side on this machine's device, each a group of its own;
+            with 1, this process trains. Several help on a GPU; on a CPU they share its cores.
         cluster: 'ray' for a local Ray cluster, 'ray:ADDRESS' for another; by default this machine trains.
-        watch: who follows along.
-        groups: keys of runs that are to train together in this order; others are grouped by their shape.
+        watch: shows the progress.
+        groups: keys of runs to train together, in this order; all others are grouped by their shape.
     """
     workers = _workers(processes, cluster, checkpoint_every, solutions)
     store = Store.make(out)
@@ -95,7 +95,7 @@ def run_study(
 def _workers(
     processes: int, cluster: str | None, checkpoint_every: float, solutions: bool
 ) -> contextlib.AbstractContextManager[Workers]:
-    """Who is to train."""
+    """The workers that train."""
     if not (isinstance(processes, Integral) and processes >= 1):
         raise MethodError(f"processes must be a whole number from 1 on, but is {processes!r}.")
     if cluster is not None:
@@ -108,7 +108,7 @@ def _workers(
 
         return ray_workers(cluster, checkpoint_every=checkpoint_every, solutions=solutions)
     if processes > 1:
-        from .processes import local_processes
+        from .local_workers import local_processes
 
         return local_processes(processes, checkpoint_every=checkpoint_every, solutions=solutions)
     return contextlib.nullcontext(Here(checkpoint_every))
@@ -133,7 +133,7 @@ class _Runner:
         self.locks: dict[str, RunLock] = {}
         self.running: dict[str, Group] = {}
         self.shares: dict[str, float] = {}
-        """Seconds of a device that each group in training has had, groups side by side sharing them."""
+        """Device seconds of each running group; groups that run side by side share them."""
         self.counted = time.monotonic()
         self.queue: deque[Group] = deque()
         self.groups: tuple[tuple[str, ...], ...] = ()
@@ -168,7 +168,7 @@ class _Runner:
         return [key for key in self.study.wanted if key not in kept]
 
     def _plan(self) -> None:
-        """Queue all that is missing and not in hand: what was begun, then groups as given, then new ones."""
+        """Queue what is missing: groups that were begun, then those given, then new ones."""
         missing = {key for key in self._missing() if key not in self.locks}
         self.queue.clear()
         for keys in (*self._begun(), *self.groups):
@@ -179,14 +179,14 @@ class _Runner:
         self.queue += grouped(rest, size=self._size)
 
     def _size(self, runs: Sequence[Run]) -> int:
-        """How many of some runs to train together: no more than fit, and some for every device."""
+        """How many runs to train together: as many as fit, but some for every device."""
         fitting = largest_group(
             runs, self.machine, most=self.together or LARGEST, abreast=self.workers.abreast
         )
         return min(fitting, -(-len(runs) // self.workers.devices))
 
     def _begun(self) -> list[tuple[str, ...]]:
-        """The groups that were begun and not finished; folders of finished ones are cleared away."""
+        """The groups that were begun and not finished; folders of finished ones are removed."""
         found, kept = [], self.store.keys()
         for path in sorted(self.store.work.glob(f"*/{_GROUP}")):
             try:
@@ -202,7 +202,7 @@ class _Runner:
         return found
 
     def _fill(self) -> bool:
-        """Start groups while there are workers for them; whether any is running then."""
+        """Start groups while workers are free; returns whether any group is running."""
         told = False
         while self.stop is None and self.workers.free > 0:
             if self.workers.interrupted:
@@ -223,7 +223,7 @@ class _Runner:
                 break
             # What is left is in the hands of other processes: wait until they have it, or are gone.
             if not told:
-                self.watch.note("Waiting for runs that another process is training.")
+                self.watch.note("Waiting for runs that another process trains.")
                 told = True
             if self._late:
                 self.stop = Stop.TIME
@@ -240,7 +240,7 @@ class _Runner:
         return self._left is not None and self._left <= 0
 
     def _next(self) -> Group | None:
-        """The next group of which some run can be locked."""
+        """The next group with a run that this process can lock."""
         while self.queue:
             group = self._locked(self.queue.popleft())
             if group is not None:
@@ -248,7 +248,7 @@ class _Runner:
         return None
 
     def _locked(self, group: Group) -> Group | None:
-        """The group, or if it was not begun what is left of it, with its runs locked."""
+        """The group with its runs locked; of a new group, only the runs that are left."""
         missing = [key for key in self._missing() if key in group.keys]
         taken = {key: lock for key in missing if (lock := RunLock.take(self.store.claims, key)) is not None}
         # Some may have been finished by others just before they were locked.
@@ -272,20 +272,20 @@ class _Runner:
         self.workers.start(group, folder, self._left, self.watch.began(group))
 
     def _state(self, group: Group) -> None:
-        """Write down whom a group in training holds, and what it has cost so far."""
+        """Record which runs a group in training has, and what it has cost so far."""
         statement = {"kind": "group", "version": VERSION, "keys": list(group.keys)}
         statement["device_s"] = round(self.shares[group.name], 3)
         write_bytes(self.store.work / group.name / _GROUP, (json.dumps(statement) + "\n").encode())
 
     def _count(self) -> None:
-        """Share out the time since the last count among the groups that are running."""
+        """Divide the time since the last call among the running groups."""
         moment = time.monotonic()
         each = (moment - self.counted) / max(len(self.running) / self.workers.devices, 1.0)
         self.counted = moment
         for name in self.running:
             self.shares[name] += each
 
-    def _settle(self, group: Group, outcome: Outcome) -> None:
+    def _settle(self, group: Group, outcome: GroupOutcome) -> None:
         self._count()
         del self.running[group.name]
         settled: list[Record] = []
@@ -323,7 +323,7 @@ class _Runner:
 
 
 def _spent(folder: Path) -> float:
-    """What a group had cost when it was broken off; 0 for one that was not begun."""
+    """What an unfinished group has cost; 0 for a new one."""
     try:
         return float(json.loads((folder / _GROUP).read_text("utf-8"))["device_s"])
     except (OSError, ValueError, KeyError, TypeError):

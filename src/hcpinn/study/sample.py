@@ -1,4 +1,4 @@
-"""A sample of a store's trainings: spread over problems and methods, those that took little time first."""
+"""A sample of the groups in a store: spread over problems and methods, quick ones first."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..errors import MethodError
 from .trained_groups import TrainedGroup
 
 DEFAULT = 10
-"""Runs in a sample unless something else is asked for."""
+"""Runs in a sample by default."""
 
 
 def spread_out(groups: Sequence[TrainedGroup], seed: int | None = None) -> Iterator[TrainedGroup]:
-    """All groups, in an order whose beginnings are good samples.
+    """All groups, ordered so that the first few are a good sample.
 
-    Next comes a group whose problems were seen least; of these one that holds its initial data (exactly, or
-    by penalty) as was seen least; then by its methods; then by its time, or by lot if there is a seed.
+    The next group is the one whose problems came up least; among these, the one whose way to meet initial
+    data (exactly, or by a penalty) did; then by methods; then by time, or at random if there is a seed.
     """
     lot = {group.keys: _lot(seed, group) for group in groups}
     left = sorted(groups, key=lambda group: (group.seconds if seed is None else 0.0, lot[group.keys]))
@@ -37,8 +37,8 @@ def spread_out(groups: Sequence[TrainedGroup], seed: int | None = None) -> Itera
         yield group
 
 
-def named(groups: Sequence[TrainedGroup], keys: Sequence[str]) -> list[TrainedGroup]:
-    """The groups of the runs whose keys begin like this."""
+def groups_of(groups: Sequence[TrainedGroup], keys: Sequence[str]) -> list[TrainedGroup]:
+    """The groups of the runs whose keys begin with these digits."""
     found: dict[tuple[str, ...], TrainedGroup] = {}
     for start in keys:
         hits = [(r.key, group) for group in groups for r in group.records if r.key.startswith(start.lower())]

@@ -1,4 +1,4 @@
-"""From records back to their runs, and to the groups in which these trained."""
+"""Recover runs, and the groups they trained in, from records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .record import DIGITS, Record, run_key
 from .settings import exact_start
 
 _ACCURACIES = (1e-2, 1e-6, 1e-3, 1e-4, 1e-5)
-"""What is tried where a record does not say; the key tells which it was."""
+"""Accuracies to try where a record has none; its key shows which one it was."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class TrainedGroup:
     """Runs that trained together, and the records of them."""
 
     keys: tuple[str, ...]
-    """Of all of them, in their order."""
+    """Of all runs, in their order."""
     records: tuple[Record, ...]
-    """Those in the store that are of this very training."""
+    """The records of this training that are in the store."""
 
     @property
     def seconds(self) -> float:

@@ -14,7 +14,7 @@ from pathlib import Path
 import jax
 
 from ...machine.background import BackgroundTask
-from ...machine.cache import cache_folder, writable_cache_folder
+from ...machine.cache import cache_folder, is_kept, keep, writable_cache_folder
 from ...machine.programs import machine
 from . import arithmetic
 from .plan import CompilerError, KernelPlan
@@ -133,7 +133,7 @@ def _library(name: str, text: str, compiler: str) -> Path:
     """The compiled library: kept in the cache folder, made if it is not there."""
     place = Path("kernels", f"{name}.so")
     library = cache_folder() / place
-    if library.exists():
+    if is_kept(library):
         return library
     library = writable_cache_folder() / place
     folder = library.parent
@@ -157,7 +157,7 @@ def _library(name: str, text: str, compiler: str) -> Path:
         if ended.returncode:
             said = [line.split("error:")[1] for line in ended.stderr.splitlines() if "error:" in line]
             raise CompilerError(f"{compiler} refuses them:{(said or [' no reason given'])[0]}")
-        made.replace(library)
+        keep(library, made.read_bytes())
     return library
 
 

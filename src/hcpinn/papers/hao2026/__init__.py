@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...catalog import Extension
 from . import rivals
-from .rows import ABLATION, baseline, paper
+from .rows import ABLATION, baseline, best_settings
 
 if TYPE_CHECKING:
     from ...study import PageParts, Results, Study
@@ -30,7 +30,7 @@ def _page(results: Results) -> PageParts:
 
 EXTENSION = Extension(
     methods={
-        "paper": paper,
+        "paper": best_settings,
         "baseline": baseline,
         "causal": rivals.causal,
         "rba": rivals.rba,

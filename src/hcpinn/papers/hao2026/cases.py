@@ -6,7 +6,18 @@ import itertools
 from collections.abc import Iterator
 
 from ...study.numbers import number
-from .findings import Case, Evidence, above, below, compared, lower, reproduced, sign, similar, within
+from .findings import (
+    ClaimCase,
+    Evidence,
+    above,
+    below,
+    compared,
+    lower,
+    relation,
+    reproduced,
+    similar,
+    within,
+)
 from .published import ADVECTION_HORIZON, PublishedRow, published_rows
 from .rows import SETTINGS, SWITCHES
 from .seeds import contrary, every, lies_below, seed_by_seed
@@ -41,7 +52,7 @@ def _name(switches: frozenset[str]) -> str:
 
 def gain(
     errors: Evidence, switch: str, *, given: frozenset[str] = frozenset(), only: tuple[str, ...] = ()
-) -> list[Case]:
+) -> list[ClaimCase]:
     """Every pair of rows that differ in this switch alone: whether the one that has it is better."""
     return [
         lower(errors, problem, _name(on), _name(on - {switch}), **parameters)
@@ -52,18 +63,18 @@ def gain(
     ]
 
 
-def hard_against_soft(errors: Evidence) -> list[Case]:
+def hard_against_soft(errors: Evidence) -> list[ClaimCase]:
     """Rows with exact initial data against the same rows with a penalty."""
     return gain(errors, "ic1") + gain(errors, "ic2")
 
 
-def soft_periodic_lost(errors: Evidence) -> list[Case]:
+def soft_periodic_lost(errors: Evidence) -> list[ClaimCase]:
     """Whether penalised initial data with the periodic embedding end far off."""
     problems = ("allen-cahn-1", "allen-cahn-2", "cahn-hilliard")
     return [above(errors, problem, method, _LOST) for problem in problems for method in ("pbc", "pbc+sa")]
 
 
-def no_soft_row_accurate(errors: Evidence) -> list[Case]:
+def no_soft_row_accurate(errors: Evidence) -> list[ClaimCase]:
     """Whether every row with penalised initial data misses the accuracy."""
     return [
         above(errors, problem, _name(on), _ACCURATE, **parameters)
@@ -73,7 +84,7 @@ def no_soft_row_accurate(errors: Evidence) -> list[Case]:
     ]
 
 
-def worst_without_initial_data(errors: Evidence) -> list[Case]:
+def worst_without_initial_data(errors: Evidence) -> list[ClaimCase]:
     """Each row with one part left out at a time: whether leaving out the exact data costs most."""
     cases = []
     for problem, parameters, rows in _ablations():
@@ -86,7 +97,7 @@ def worst_without_initial_data(errors: Evidence) -> list[Case]:
             where = f"{problem}: {_name(on)}"
             known = {s: value for s, value in sorted(found.items()) if value is not None}
             if len(known) < len(found):
-                cases.append(Case(f"{where} with one part left out", None))
+                cases.append(ClaimCase(f"{where} with one part left out", None))
                 continue
             listed = ", ".join(f"without {s} {value}" for s, value in known.items())
             (worst,) = (known[s] for s in hard)
@@ -95,7 +106,7 @@ def worst_without_initial_data(errors: Evidence) -> list[Case]:
     return cases
 
 
-def full_scheme_best(errors: Evidence) -> list[Case]:
+def full_scheme_best(errors: Evidence) -> list[ClaimCase]:
     """Whether the paper's best settings have the lowest error of their table; all rows have to be run."""
     cases = []
     for problem, parameters, rows in _ablations():
@@ -104,20 +115,20 @@ def full_scheme_best(errors: Evidence) -> list[Case]:
         others = {n: errors(problem, n, **parameters) for n in map(_name, rows) if n != full}
         known = {name: value for name, value in others.items() if value is not None}
         if mine is None or not known:
-            cases.append(Case(f"{problem}: {full} against all other rows", None))
+            cases.append(ClaimCase(f"{problem}: {full} against all other rows", None))
             continue
         beaten = {name: contrary(lies_below(value, mine)) for name, value in known.items()}
         holds = every(beaten.values())
         if holds is not False and len(known) < len(others):
-            cases.append(Case(f"{problem}: {full} against all other rows", None))
+            cases.append(ClaimCase(f"{problem}: {full} against all other rows", None))
             continue
         rival = min((n for n in known if beaten[n] is holds), key=lambda name: known[name].median)
-        text = f"{problem}: {full} {mine} {sign(holds, '≤', '>')} best other row, {rival} {known[rival]}"
+        text = f"{problem}: {full} {mine} {relation(holds, '≤', '>')} best other row, {rival} {known[rival]}"
         cases.append(compared(text, holds))
     return cases
 
 
-def each_part_helps(errors: Evidence) -> list[Case]:
+def each_part_helps(errors: Evidence) -> list[ClaimCase]:
     """The full scheme against itself with one part less."""
     cases = []
     for problem, _, rows in _ablations():
@@ -128,14 +139,14 @@ def each_part_helps(errors: Evidence) -> list[Case]:
     return cases
 
 
-def baseline_fails(errors: Evidence) -> list[Case]:
+def baseline_fails(errors: Evidence) -> list[ClaimCase]:
     """Whether the plain soft PINN stays far off on every problem."""
     return [above(errors, problem, "baseline", 0.05, **parameters) for problem, parameters, _ in _ablations()]
 
 
 def decay(
     errors: Evidence, problem: str, better: str, worse: str, *, given: frozenset[str] = frozenset()
-) -> list[Case]:
+) -> list[ClaimCase]:
     """Rows that differ in the decay rate alone."""
     (rows,) = [rows for name, _, rows in _ablations() if name == problem]
     return [
@@ -145,7 +156,7 @@ def decay(
     ]
 
 
-def decay_even(errors: Evidence, problem: str) -> list[Case]:
+def decay_even(errors: Evidence, problem: str) -> list[ClaimCase]:
     """Rows with the periodic embedding that differ in the decay rate alone: whether that hardly matters."""
     (rows,) = [rows for name, _, rows in _ablations() if name == problem]
     return [
@@ -155,11 +166,11 @@ def decay_even(errors: Evidence, problem: str) -> list[Case]:
     ]
 
 
-def weights_matter_less(errors: Evidence) -> list[Case]:
+def weights_matter_less(errors: Evidence) -> list[ClaimCase]:
     """The factor won by exact data and embedding against the one won by weights."""
     soft, hard, weighted = (errors("allen-cahn-2", name) for name in ("baseline", "pbc+ic1", "pbc+ic1+sa"))
     if soft is None or hard is None or weighted is None:
-        return [Case("allen-cahn-2: baseline, then pbc+ic1, then pbc+ic1+sa", None)]
+        return [ClaimCase("allen-cahn-2: baseline, then pbc+ic1, then pbc+ic1+sa", None)]
     text = (
         f"allen-cahn-2: from {soft} a factor of {soft.median / hard.median:.3g} by exact data, then "
         f"{hard.median / weighted.median:.3g} by weights"
@@ -167,7 +178,7 @@ def weights_matter_less(errors: Evidence) -> list[Case]:
     return [compared(text, seed_by_seed((soft, hard, weighted), lambda s, h, w: s / h > h / w))]
 
 
-def only_these_in_cahn_hilliard(errors: Evidence) -> list[Case]:
+def only_these_in_cahn_hilliard(errors: Evidence) -> list[ClaimCase]:
     """Which rows of Cahn–Hilliard get accurate."""
     good = {"pbc+ic1+sa", "pbc+ic2+sa", "pbc+ic2"}
     (rows,) = [rows for name, _, rows in _ablations() if name == "cahn-hilliard"]
@@ -177,7 +188,7 @@ def only_these_in_cahn_hilliard(errors: Evidence) -> list[Case]:
     ]
 
 
-def v_is_harder(errors: Evidence) -> list[Case]:
+def v_is_harder(errors: Evidence) -> list[ClaimCase]:
     """The errors of the two fields of Gray–Scott, row by row."""
     cases = []
     (rows,) = [rows for name, _, rows in _ablations() if name == "gray-scott"]
@@ -185,21 +196,21 @@ def v_is_harder(errors: Evidence) -> list[Case]:
         found = errors.row("gray-scott", name)
         pair = None if found is None else [errors.figure(found, f"rel_l2_{part}") for part in "uv"]
         if pair is None or pair[0] is None or pair[1] is None:
-            cases.append(Case(f"gray-scott: {name}, u against v", None))
+            cases.append(ClaimCase(f"gray-scott: {name}, u against v", None))
             continue
         holds = seed_by_seed((pair[0], pair[1]), lambda u, v: u < v)
-        text = f"gray-scott: {name}, u {pair[0]} {sign(holds, '<', '≥')} v {pair[1]}"
+        text = f"gray-scott: {name}, u {pair[0]} {relation(holds, '<', '≥')} v {pair[1]}"
         cases.append(compared(text, holds))
     return cases
 
 
-def schrodinger_needs_both(errors: Evidence) -> list[Case]:
+def schrodinger_needs_both(errors: Evidence) -> list[ClaimCase]:
     """Schrödinger with both weights and batches, and with neither."""
     both = [below(errors, "schrodinger", f"pbc+{ic}+sa+mb", 1e-3) for ic in ("ic1", "ic2")]
     return both + [above(errors, "schrodinger", f"pbc+{ic}", _ACCURATE) for ic in ("ic1", "ic2")]
 
 
-def advection_ahead(errors: Evidence) -> list[Case]:
+def advection_ahead(errors: Evidence) -> list[ClaimCase]:
     """The scheme against both rivals at every speed."""
     return [
         lower(errors, "advection", "paper", rival, c=speed, **ADVECTION_HORIZON)
@@ -208,7 +219,7 @@ def advection_ahead(errors: Evidence) -> list[Case]:
     ]
 
 
-def advection_grows(errors: Evidence) -> list[Case]:
+def advection_grows(errors: Evidence) -> list[ClaimCase]:
     """By what factor errors grow from the slowest to the fastest transport."""
     found = [
         errors("advection", method, c=c, **ADVECTION_HORIZON)
@@ -217,7 +228,7 @@ def advection_grows(errors: Evidence) -> list[Case]:
     ]
     known = [sample for sample in found if sample is not None]
     if len(known) < len(found):
-        return [Case("advection: growth of the error from c = 30 to c = 60", None)]
+        return [ClaimCase("advection: growth of the error from c = 30 to c = 60", None)]
     slow, fast, plain_slow, plain_fast = known
     text = (
         f"advection: from c = 30 to 60 the error grows {fast.median / slow.median:.2g} times (paper), "
@@ -226,7 +237,7 @@ def advection_grows(errors: Evidence) -> list[Case]:
     return [compared(text, seed_by_seed(known, lambda a, b, c, d: 1 < b / a < d / c))]
 
 
-def advection_at_fifty(errors: Evidence) -> list[Case]:
+def advection_at_fifty(errors: Evidence) -> list[ClaimCase]:
     """The baseline lost and the scheme accurate at c = 50."""
     return [
         above(errors, "advection", "baseline", _LOST, c=50.0, **ADVECTION_HORIZON),
@@ -234,7 +245,7 @@ def advection_at_fifty(errors: Evidence) -> list[Case]:
     ]
 
 
-def slow_advection_easy(errors: Evidence) -> list[Case]:
+def slow_advection_easy(errors: Evidence) -> list[ClaimCase]:
     """Both within reach at the lowest speed."""
     return [
         below(errors, "advection", method, 0.2, c=30.0, **ADVECTION_HORIZON)
@@ -242,25 +253,25 @@ def slow_advection_easy(errors: Evidence) -> list[Case]:
     ]
 
 
-def ahead_at_equal_budget(errors: Evidence) -> list[Case]:
+def ahead_at_equal_budget(errors: Evidence) -> list[ClaimCase]:
     """The scheme against both rivals on four problems."""
     return [
         lower(errors, problem, "paper", rival) for problem in _SCALAR for rival in ("causal-50k", "rba-50k")
     ]
 
 
-def attention_wins_in_the_end(errors: Evidence) -> list[Case]:
+def attention_wins_in_the_end(errors: Evidence) -> list[ClaimCase]:
     """Attention at its authors' budget against the scheme."""
     rba, paper = errors("allen-cahn-1", "rba", gamma1=1e-4), errors("allen-cahn-1", "paper")
     if rba is None or paper is None:
-        return [Case("allen-cahn-1: rba at 300,000 steps against paper", None)]
+        return [ClaimCase("allen-cahn-1: rba at 300,000 steps against paper", None)]
     holds = contrary(lies_below(paper, rba))
-    between = sign(holds, "≤", ">")
+    between = relation(holds, "≤", ">")
     text = f"allen-cahn-1: rba at 300,000 steps (γ₁ = 1e-4) {rba} {between} paper (γ₁ = 1e-3) {paper}"
     return [compared(text, holds)]
 
 
-def short_budget_hurts_rivals(errors: Evidence) -> list[Case]:
+def short_budget_hurts_rivals(errors: Evidence) -> list[ClaimCase]:
     """The rivals at their authors' budget and at the paper's."""
     cases = []
     for problem, rival, parameters in (
@@ -270,49 +281,49 @@ def short_budget_hurts_rivals(errors: Evidence) -> list[Case]:
     ):
         long, short = errors(problem, rival, **parameters), errors(problem, f"{rival}-50k")
         if long is None or short is None:
-            cases.append(Case(f"{problem}: {rival} at 300,000 and at 50,000 steps", None))
+            cases.append(ClaimCase(f"{problem}: {rival} at 300,000 and at 50,000 steps", None))
             continue
         holds = lies_below(long, short)
-        text = f"{problem}: {rival} {long} {sign(holds, '<', '≥')} {rival}-50k {short}"
+        text = f"{problem}: {rival} {long} {relation(holds, '<', '≥')} {rival}-50k {short}"
         cases.append(compared(text, holds))
     return cases
 
 
-def plane(errors: Evidence) -> list[Case]:
+def plane_reproduced(errors: Evidence) -> list[ClaimCase]:
     """The errors in the plane against the published ones."""
     return [reproduced(errors, "allen-cahn-2d", "paper", f"rel_l2 at t={time}") for time in ("0.5", "1")]
 
 
-def dirichlet(errors: Evidence) -> list[Case]:
+def dirichlet_reproduced(errors: Evidence) -> list[ClaimCase]:
     """The errors with Dirichlet data against the published ones."""
     return [reproduced(errors, "allen-cahn-dirichlet", "paper", measure) for measure in ("rel_l2", "rel_l1")]
 
 
-def dirichlet_below_periodic(errors: Evidence) -> list[Case]:
+def dirichlet_below_periodic(errors: Evidence) -> list[ClaimCase]:
     """The error with Dirichlet data against the periodic one."""
     edge, periodic = errors("allen-cahn-dirichlet", "paper"), errors("allen-cahn-1", "pbc+ic1+sa")
     if edge is None or periodic is None:
-        return [Case("allen-cahn-dirichlet against allen-cahn-1, the paper's best settings", None)]
+        return [ClaimCase("allen-cahn-dirichlet against allen-cahn-1, the paper's best settings", None)]
     holds = lies_below(edge, periodic)
-    text = f"allen-cahn-dirichlet {edge} {sign(holds, '<', '≥')} allen-cahn-1 {periodic}"
+    text = f"allen-cahn-dirichlet {edge} {relation(holds, '<', '≥')} allen-cahn-1 {periodic}"
     return [compared(text, holds)]
 
 
-def modes(errors: Evidence) -> list[Case]:
+def few_modes_stable(errors: Evidence) -> list[ClaimCase]:
     """Errors close together for few Fourier modes, and far off for many."""
     cases = []
     for problem in ("allen-cahn-1", "allen-cahn-2"):
         found = errors.modes(problem)
         if len(found) < 3:
             cases += [
-                Case(f"{problem}: errors at few modes lie close together", None),
-                Case(f"{problem}: errors at many modes are far above the best", None),
+                ClaimCase(f"{problem}: errors at few modes lie close together", None),
+                ClaimCase(f"{problem}: errors at many modes are far above the best", None),
             ]
             continue
         few = [sample for m, sample in found.items() if m <= 10]
         best, most = min(found.values(), key=lambda sample: sample.median), max(found)
         if len(few) < 2:
-            cases.append(Case(f"{problem}: errors at few modes lie close together", None))
+            cases.append(ClaimCase(f"{problem}: errors at few modes lie close together", None))
         else:
             medians = sorted(sample.median for sample in few)
             text = f"{problem}: up to m = 10 from {number(medians[0])} to {number(medians[-1])}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from ...study.elements import anchor
-from .findings import Case, Claim, Finding, Status
+from .findings import Claim, ClaimCase, Finding, Status
 
 Weighed = tuple[Claim, Finding, Finding]
 """A claim, what was found for it, and what the published figures say."""
@@ -64,7 +64,7 @@ def _card(entry: Claim, found: Finding, published: Finding) -> str:
     )
 
 
-def _case(case: Case) -> str:
+def _case(case: ClaimCase) -> str:
     if case.holds is None:
         mark, word = ("tie", "undecided: ") if case.overlap else ("open", "not run: ")
     else:

@@ -260,7 +260,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Two dimensions",
         "The scheme carries over to Allen–Cahn in the plane, with errors near 1e-4.",
         "The errors at t = 0.5 and t = 1 are at most twice the published ones.",
-        cases.plane,
+        cases.plane_reproduced,
     ),
     Claim(
         "modes",
@@ -269,7 +269,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The error is low and stable for small m and gets much worse once m passes a threshold.",
         "Up to m = 10 errors stay within a factor of three; at the largest m the error is ten times the "
         "best or more.",
-        cases.modes,
+        cases.few_modes_stable,
     ),
     Claim(
         "dirichlet",
@@ -278,7 +278,7 @@ CLAIMS: tuple[Claim, ...] = (
         "With Dirichlet data built into lift and gate, a plain network without Fourier features gets to "
         "5e-4.",
         "Relative L2 and L1 errors are at most twice the published ones.",
-        cases.dirichlet,
+        cases.dirichlet_reproduced,
     ),
     Claim(
         "dirichlet-below-periodic",

@@ -41,7 +41,7 @@ class Status(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Case:
+class ClaimCase:
     """One comparison: what was compared, with the numbers, and how it came out."""
 
     text: str
@@ -51,12 +51,12 @@ class Case:
     """Whether the seeds do not agree."""
 
 
-def compared(text: str, holds: bool | None) -> Case:
+def compared(text: str, holds: bool | None) -> ClaimCase:
     """The case of a comparison whose runs are all there."""
-    return Case(text if holds is not None else f"{text}: seeds overlap", holds, overlap=holds is None)
+    return ClaimCase(text if holds is not None else f"{text}: seeds overlap", holds, overlap=holds is None)
 
 
-def sign(outcome: bool | None, yes: str, no: str) -> str:
+def relation(outcome: bool | None, yes: str, no: str) -> str:
     """The sign between two errors; '≶' where seeds overlap."""
     return "≶" if outcome is None else yes if outcome else no
 
@@ -162,14 +162,14 @@ class Claim:
     """What the paper says, in our words."""
     criterion: str
     """What has to come out for it to hold."""
-    cases: Callable[[Evidence], list[Case]]
+    cases: Callable[[Evidence], list[ClaimCase]]
 
 
 @dataclass(frozen=True)
 class Finding:
     """What came out for a claim."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[ClaimCase, ...]
     other_settings: bool = False
     """Whether runs took part whose settings are not the paper's, such as a smaller budget."""
 
@@ -229,22 +229,22 @@ def weigh(claim: Claim, evidence: Evidence) -> Finding:
     return Finding(cases, any(row.deviations for row in evidence.used.values()))
 
 
-def lower(errors: Evidence, problem: str, better: str, worse: str, **parameters: float) -> Case:
+def lower(errors: Evidence, problem: str, better: str, worse: str, **parameters: float) -> ClaimCase:
     """Whether one method's error is lower than another's, by more than the margin."""
     a, b = errors(problem, better, **parameters), errors(problem, worse, **parameters)
     where = _where(problem, parameters)
     if a is None or b is None:
-        return Case(f"{where}: {better} against {worse}", None)
+        return ClaimCase(f"{where}: {better} against {worse}", None)
     holds = lies_below(a, b.times(1 - MARGIN))
-    between = sign(holds, "<", "≈" if a.median <= (1 + MARGIN) * b.median else ">")
+    between = relation(holds, "<", "≈" if a.median <= (1 + MARGIN) * b.median else ">")
     return compared(f"{where}: {better} {a} {between} {worse} {b}", holds)
 
 
-def within(errors: Evidence, problem: str, first: str, second: str, factor: float) -> Case:
+def within(errors: Evidence, problem: str, first: str, second: str, factor: float) -> ClaimCase:
     """Whether two methods' errors differ by no more than a factor."""
     a, b = errors(problem, first), errors(problem, second)
     if a is None or b is None:
-        return Case(f"{problem}: {first} against {second}", None)
+        return ClaimCase(f"{problem}: {first} against {second}", None)
     low, high = sorted((a.median, b.median))
     apart = high / low if math.isfinite(high) else math.inf
     text = f"{problem}: {first} {a}, {second} {b}: a factor of {apart:.2g}"
@@ -256,30 +256,30 @@ def similar(first: Sample, second: Sample, factor: float) -> bool | None:
     return every(contrary(lies_below(a.times(factor), b)) for a, b in ((first, second), (second, first)))
 
 
-def below(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> Case:
+def below(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> ClaimCase:
     """Whether an error is at most a limit."""
     found = errors(problem, method, **parameters)
     where = _where(problem, parameters)
     if found is None:
-        return Case(f"{where}: {method} at most {limit:g}", None)
+        return ClaimCase(f"{where}: {method} at most {limit:g}", None)
     return _against(f"{where}: {method} {found}", f"{limit:g}", at_most(found, limit), claimed=True)
 
 
-def above(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> Case:
+def above(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> ClaimCase:
     """Whether an error is above a limit."""
     found = errors(problem, method, **parameters)
     where = _where(problem, parameters)
     if found is None:
-        return Case(f"{where}: {method} above {limit:g}", None)
+        return ClaimCase(f"{where}: {method} above {limit:g}", None)
     return _against(f"{where}: {method} {found}", f"{limit:g}", at_most(found, limit), claimed=False)
 
 
-def reproduced(errors: Evidence, problem: str, method: str, measure: str, factor: float = 2.0) -> Case:
+def reproduced(errors: Evidence, problem: str, method: str, measure: str, factor: float = 2.0) -> ClaimCase:
     """Whether a figure is within a factor of the published one, or better."""
     row = errors.row(problem, method)
     found = None if row is None else errors.figure(row, measure)
     if row is None or found is None or measure not in row.published:
-        return Case(f"{problem}: {MEASURES[measure]} of {method} against the published figure", None)
+        return ClaimCase(f"{problem}: {MEASURES[measure]} of {method} against the published figure", None)
     published = row.published[measure]
     return _against(
         f"{problem}: {MEASURES[measure]} {found}",
@@ -289,13 +289,13 @@ def reproduced(errors: Evidence, problem: str, method: str, measure: str, factor
     )
 
 
-def _against(what: str, limit: str, outcome: bool | None, *, claimed: bool) -> Case:
+def _against(what: str, limit: str, outcome: bool | None, *, claimed: bool) -> ClaimCase:
     """The case of a figure and a limit that it was claimed to keep, or to break."""
-    text = f"{what} {sign(outcome, '≤', '>')} {limit}"
+    text = f"{what} {relation(outcome, '≤', '>')} {limit}"
     return compared(text, outcome if claimed else contrary(outcome))
 
 
-def fine_tuned(errors: Evidence) -> list[Case]:
+def fine_tuned(errors: Evidence) -> list[ClaimCase]:
     """For each problem: whether the second stage lowered the loss that the first left, in every run."""
     falls: dict[str, list[float]] = {}
     for record in sorted(errors.records, key=lambda r: r.problem):
@@ -310,13 +310,13 @@ def fine_tuned(errors: Evidence) -> list[Case]:
     for problem, factors in falls.items():
         lower = sum(f > 1 for f in factors)
         cases.append(
-            Case(
+            ClaimCase(
                 f"{problem}: the loss after L-BFGS is below the one after Adam in {lower} of {len(factors)} "
                 f"runs, by a factor of {median(factors):.3g} ({min(factors):.3g} to {max(factors):.3g})",
                 lower == len(factors),
             )
         )
-    return cases or [Case("the loss before and after L-BFGS, from histories", None)]
+    return cases or [ClaimCase("the loss before and after L-BFGS, from histories", None)]
 
 
 def _where(problem: str, parameters: Mapping[str, float]) -> str:

@@ -9,15 +9,15 @@ from importlib.resources import files
 from ...study import Results
 from ...study.elements import facts
 from ...study.numbers import duration, number
+from ...study.origin import origin
 from ...study.page import Chapter, Draw, provenance_chapter, table_chapter
-from ...study.provenance import origin
 from . import claim_cards
 from .claims import CLAIMS
 from .findings import Status, our_evidence, published_evidence, weigh
 from .pictures import PaperGallery
 from .reading import READING
 from .reproduced import ReproducedTable
-from .tables import published_rows, read_tables
+from .tables import read_tables, reproduced_rows
 from .theory_chapter import read_theory, theory_chapter
 
 
@@ -41,7 +41,7 @@ class PaperPage:
 
     def tiles(self) -> list[tuple[str, str]]:
         """Runs, rows, how many are as good as published, and claims."""
-        records, rows = self.results.records, published_rows(self.tables)
+        records, rows = self.results.records, reproduced_rows(self.tables)
         run = [row for row in rows if row.done]
         ratios = [
             max(r for m in row.published if (r := row.ratio(m)) is not None)
@@ -66,7 +66,7 @@ class PaperPage:
 
     def notes(self) -> list[str]:
         """Runs that are no reproduction, and rows of a single sample."""
-        rows = published_rows(self.tables)
+        rows = reproduced_rows(self.tables)
         notes = []
         if any(row.deviations for row in rows):
             notes.append(

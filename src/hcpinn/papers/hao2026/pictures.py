@@ -11,7 +11,7 @@ from ...study.gallery import Gallery, Picture, drawn, errors_picture, losses_pic
 from .figures import advection_figure, modes_figure, overview_figure, scatter_figure
 from .reproduced import MEASURES, ReproducedTable
 from .studies import best_row
-from .tables import own_rows, published_rows, row_of
+from .tables import own_rows, reproduced_rows, row_of
 
 
 class PaperGallery:
@@ -33,7 +33,7 @@ class PaperGallery:
     def overview(self, tables: Sequence[ReproducedTable]) -> list[Picture]:
         """Published against found over all tables, and the fields of every problem on an interval."""
         pictures = []
-        rows = published_rows(tables)
+        rows = reproduced_rows(tables)
         both = [row for row in rows if row.published_error is not None and row.found("rel_l2") is not None]
         if both:
             pictures.append(

@@ -9,7 +9,7 @@ from ...descent import LBFGS, Adam, Exponential, Method
 from ...objective import Attention, Causal, InitialPenalty
 from ...problem import Problem
 from ...trial import MLP, Characteristic, ModifiedMLP, NoGate, NoLift
-from .rows import modes, row
+from .rows import fourier_modes, row
 
 
 def causal(problem: Problem) -> Method:
@@ -57,7 +57,7 @@ def _rival(problem: Problem) -> Method:
 
 def _short(method: Method, problem: Problem) -> Method:
     """A rival with the paper's points, features and steps."""
-    features = embedding(problem, modes(problem))
+    features = embedding(problem, fourier_modes(problem))
     return replace(method, embedding=features, points=16_384, stages=(_decaying(50_000), LBFGS()))
 
 

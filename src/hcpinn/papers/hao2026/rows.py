@@ -16,7 +16,7 @@ from ...descent import LBFGS, Adam, Method
 from ...equation import fingerprint
 from ...errors import MethodError, ProblemError
 from ...objective import Batches, InitialPenalty, Penalty, PeriodicPenalty, SelfAdaptive
-from ...problem import HORIZON, Periodic, Problem
+from ...problem import HORIZON, Problem
 from ...trial import Decay, Fourier, LinearGate, NoGate, NoLift, Plain
 
 _RATES = {"ic1": 1.0, "ic2": 0.1}
@@ -78,7 +78,7 @@ def _same(entry: Problem, problem: Problem) -> bool:
         return False
 
 
-def modes(problem: Problem) -> int:
+def fourier_modes(problem: Problem) -> int:
     """How many Fourier modes the rows of a problem have."""
     name = entry_of(problem)
     return SETTINGS[name].modes if name in SETTINGS else Setting("").modes
@@ -96,7 +96,7 @@ def row(switches: str, problem: Problem, *, name: str | None = None) -> Method:
     if unknown or {"ic1", "ic2"} <= on:
         wrong = f"'{unknown[0]}' is none of them" if unknown else "ic1 and ic2 exclude each other"
         raise MethodError(f"A row's switches are {', '.join(known)}, joined by +, but {wrong}.")
-    periodic = any(isinstance(condition, Periodic) for condition in problem.boundaries)
+    periodic = any(condition.periodic for condition in problem.boundaries)
     if "pbc" in on and not periodic:
         raise MethodError("The switch pbc has no meaning for a problem that is not periodic.")
     rates = [rate for switch, rate in _RATES.items() if switch in on]
@@ -107,20 +107,20 @@ def row(switches: str, problem: Problem, *, name: str | None = None) -> Method:
         name=name or "+".join(switch for switch in known if switch in on) or "baseline",
         lift=Decay(rates[0]) if rates else NoLift(),
         gate=LinearGate() if rates else NoGate(),
-        embedding=Fourier(modes(problem)) if "pbc" in on else Plain(),
+        embedding=Fourier(fourier_modes(problem)) if "pbc" in on else Plain(),
         penalties=(*penalties, *edges(problem, exact=bool(rates))),
         weights=SelfAdaptive() if "sa" in on else None,
         batches=Batches(5, 3280) if "mb" in on else None,
     )
 
 
-def paper(problem: Problem) -> Method:
+def best_settings(problem: Problem) -> Method:
     """The paper's best settings for this problem: 7×32 network, 16,384 points, Adam 50,000, L-BFGS 5,000."""
     name = entry_of(problem)
     if name in SETTINGS:
         chosen = SETTINGS[name]
         return replace(row(chosen.best, problem, name="paper"), **chosen.protocol)
-    periodic = any(isinstance(condition, Periodic) for condition in problem.boundaries)
+    periodic = any(condition.periodic for condition in problem.boundaries)
     return row("pbc+ic1+sa" if periodic else "ic1+sa", problem, name="paper")
 
 
@@ -130,7 +130,7 @@ def baseline(problem: Problem) -> Method:
 
 
 ABLATION = Switches(
-    about="Rows of the ablation",
+    about="Rows of the ablation, such as pbc+ic1+sa,",
     parts={
         "pbc": "the periodic embedding; without it a penalty on the values at both ends",
         "ic1": "exact initial data by the lift e^(-t) u0; without ic1 and ic2 a penalty on them",

@@ -54,7 +54,7 @@ def read_tables(records: Sequence[Record]) -> list[ReproducedTable]:
     return [*found, pool.experts(found), *[table for table in besides if _tried(table)], *pool.others()]
 
 
-def published_rows(tables: Sequence[ReproducedTable]) -> list[ReproducedRow]:
+def reproduced_rows(tables: Sequence[ReproducedTable]) -> list[ReproducedRow]:
     """All rows that have published figures, without the table in which some of them stand again."""
     return [row for table in tables if table.name != "expert" for row in table.rows if row.published]
 

@@ -10,12 +10,12 @@ from .record import Record
 from .rows import device_seconds
 
 _DIGITS = 7
-"""Digits by which a commit is known here: some records have all forty, some the first few."""
+"""Digits of a commit that are shown: some records have all forty, some fewer."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What all records of a study have to say about their origin."""
+    """Where, when and with what the runs of a study were computed."""
 
     devices: Counter[str]
     versions: dict[str, Counter[str]]
@@ -23,7 +23,7 @@ class Origin:
     """How the compiler chose among kernels."""
     commits: Counter[str]
     references: dict[str, str]
-    """For each problem its reference: the solver, and the error it is good to."""
+    """For each problem its reference: the solver and its estimated error."""
     first: str
     last: str
     seconds: float
@@ -70,7 +70,7 @@ def _short(commit: str) -> str:
 
 
 def listed(counts: Counter[str]) -> str:
-    """Values, each with its number of runs where there are several."""
+    """Values, each with its number of runs if there are several."""
     if len(counts) == 1:
         return next(iter(counts))
     return ", ".join(f"{value} ({count} runs)" for value, count in counts.most_common())

@@ -6,7 +6,7 @@ import math
 import pytest
 from scipy.stats import binomtest, mannwhitneyu
 
-from hcpinn.study.seeds import Sample, agreed, at_most, contrary, every, lies_below, seed_by_seed
+from hcpinn.papers.hao2026.seeds import Sample, agreed, at_most, contrary, every, lies_below, seed_by_seed
 
 
 def sample(*errors):

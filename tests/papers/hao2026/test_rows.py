@@ -6,10 +6,11 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import jax.numpy as jnp
 import pytest
 
 import hcpinn as hc
-from declarations import declare_dirichlet
+from declarations import declare, declare_dirichlet
 from hcpinn.catalog import ENTRIES
 from hcpinn.errors import MethodError
 from hcpinn.objective import check_penalties
@@ -185,9 +186,27 @@ def test_an_ablation_row_differs_from_the_protocol_by_its_switches_alone(r):
 
 
 def test_switches_may_come_in_any_order_and_none_is_the_baseline():
-    assert row("sa+pbc+ic1") == row("pbc+ic1+sa")
-    assert row("").name == "baseline"
-    assert row("", name="mine").name == "mine"
+    problem = declare()
+    assert row("sa+pbc+ic1", problem) == row("pbc+ic1+sa", problem)
+    assert row("", problem).name == "baseline"
+    assert row("", problem, name="mine").name == "mine"
+
+
+def test_the_same_problem_under_another_name_gets_the_same_methods():
+    own = hc.find_problem("cahn-hilliard").with_parameters(epsilon1=2e-2, horizon=0.5)
+    again = hc.Problem(
+        name="heat",
+        domain=hc.Interval(-1, 1),
+        horizon=0.5,
+        rhs=lambda u, epsilon1, epsilon2: -epsilon1 * (u.xx + epsilon2 * u.xxxx) + epsilon1 * (u**3).xx,
+        initial=lambda x: -jnp.cos(2 * jnp.pi * x),
+        parameters={"epsilon1": 2e-2, "epsilon2": 1e-4},
+    )
+    other = dataclasses.replace(declare(), name="cahn-hilliard")
+    for name in ("paper", "pbc+ic1", "causal-50k"):
+        assert hc.find_method(name, again) == hc.find_method(name, own)
+        assert hc.find_method(name, other).embedding == hc.Fourier(10)
+    assert hc.find_method("paper", own).embedding == hc.Fourier(2)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +220,7 @@ def test_switches_may_come_in_any_order_and_none_is_the_baseline():
 )
 def test_switches_that_make_no_row_are_refused(switches, message):
     with pytest.raises(MethodError, match=message):
-        row(switches)
+        row(switches, declare())
 
 
 def test_rows_of_a_problem_with_boundary_data_leave_to_penalties_what_a_lift_does_not_carry():

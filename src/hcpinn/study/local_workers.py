@@ -1,8 +1,8 @@
-"""Training the groups of a study in several processes of this machine, side by side on its one device.
+"""Train the groups of a study in several processes of this machine, side by side on its one device.
 
-While one of them compiles or judges, another keeps the device busy. They train and nothing else: this process
-starts them, gives them groups, hears from them, and alone writes to the store. A group whose process dies is
-given to a new one, which goes on from its checkpoint.
+While one of them compiles or judges, another keeps the device busy. This process starts them, gives them
+groups, hears from them, and alone writes to the store. A group whose process dies goes to a new one, which
+resumes from its checkpoint.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import jax
 from ..descent import Progress, Stop
 from ..errors import HcpinnError, MethodError
 from ..machine.interrupt import patient_interrupt
-from .attempt import Outcome
+from .attempt import GroupOutcome
 from .child import START, STOP, Started, Task, Told
 from .groups import Group
 from .workers import RETRIES
@@ -90,7 +90,7 @@ class Processes:
         progress.__enter__()
         self._give(_Assignment(group, task, progress))
 
-    def wait(self) -> tuple[Group, Outcome]:
+    def wait(self) -> tuple[Group, GroupOutcome]:
         while True:
             if self.interrupted:
                 for child in self._busy:
@@ -120,7 +120,7 @@ class Processes:
         self._busy[child] = job
         child.send(job.task)
 
-    def _hear(self, child: _Child, message: Any) -> Outcome | None:
+    def _hear(self, child: _Child, message: Any) -> GroupOutcome | None:
         """What came of the group of a process, once its message says so."""
         match message:
             case Told():
@@ -130,14 +130,14 @@ class Processes:
                 _check_platform(message.platform)
             case HcpinnError():
                 raise message
-            case Outcome():
+            case GroupOutcome():
                 self._idle.append(child)
                 return message
             case _:
                 return self._mourn(child)
         return None
 
-    def _mourn(self, child: _Child) -> Outcome | None:
+    def _mourn(self, child: _Child) -> GroupOutcome | None:
         """A process is dead: have another do its work, unless that was tried often enough."""
         code = child.end()
         if child in self._idle:
@@ -146,10 +146,10 @@ class Processes:
         if not child.started and code > 0:
             raise HcpinnError(f"A process of the study could not start; it ended with code {code}.")
         if self.interrupted:
-            return Outcome(stop=Stop.INTERRUPTED)
+            return GroupOutcome(stop=Stop.INTERRUPTED)
         job = self._busy[child]
         if job.deaths == RETRIES:
-            return Outcome(trouble=f"Its process died {RETRIES + 1} times, at last {_cause(code)}.")
+            return GroupOutcome(trouble=f"Its process died {RETRIES + 1} times, at last {_cause(code)}.")
         job.deaths += 1
         del self._busy[child]
         self._give(job)

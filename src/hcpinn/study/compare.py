@@ -1,4 +1,4 @@
-"""Runs that were trained twice, side by side: how far they agree, as a whole and as plain data."""
+"""Compare runs that were trained twice: how far they agree, run by run and as a whole."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import Any, ClassVar
 from ..errors import FileError
 from ..machine.files import write_bytes
 from .agreement import FACTOR, ROUNDING, Agreement, Pair, errors, other_seeds
-from .provenance import Origin, origin
+from .origin import Origin, origin
 from .record import VERSION, Record
 from .store import Store
 
 FILE = "recheck.json"
-"""In the output folder: what was compared, and how it came out."""
+"""The file in the output folder with everything that was compared."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Trainings and later ones of the same runs."""
+    """Runs, each beside a later training of it."""
 
     pairs: tuple[Pair, ...]
 
@@ -32,7 +32,7 @@ class Comparison:
 
     @cached_property
     def counts(self) -> Counter[Agreement]:
-        """How many runs came out how."""
+        """How many runs agree to which degree."""
         return Counter(pair.agreement for pair in self.pairs)
 
     @property
@@ -41,7 +41,7 @@ class Comparison:
         return not self.counts[Agreement.DIFFERS]
 
     def facts(self) -> dict[str, Any]:
-        """What else its file tells."""
+        """What else to write into the file."""
         return {}
 
     def write(self, folder: str | Path) -> Path:
@@ -69,9 +69,13 @@ class Comparison:
 
 
 def compare(before: str | Path, now: str | Path) -> Comparison:
-    """Compare two stores: every run that came to its end in the first with what the second has of it.
+    """Compare every finished run of one store with the same run in another.
 
-    What both hold of the very same training is left out.
+    Runs of which both stores hold the very same training are left out.
+
+    Args:
+        before: the folder of the first store.
+        now: the folder of the other one.
     """
     known, later = Store(before).records(), Store(now)
     pairs = []
@@ -85,7 +89,7 @@ def compare(before: str | Path, now: str | Path) -> Comparison:
 
 
 def _when(record: Record) -> tuple[Any, ...]:
-    """What tells one training of a run from another."""
+    """What distinguishes one training of a run from another."""
     return record.commit, record.finished, record.summary.get("wall_s")
 
 

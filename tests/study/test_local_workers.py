@@ -128,7 +128,7 @@ def test_a_process_that_is_killed_is_replaced_and_its_group_goes_on(whole, tmp_p
 
 
 def test_a_run_that_kills_every_process_fails_alone(whole, tmp_path, monkeypatch):
-    monkeypatch.setattr("hcpinn.study.processes.RETRIES", 1)
+    monkeypatch.setattr("hcpinn.study.local_workers.RETRIES", 1)
     here = os.getpid()
 
     def deadly(x):
@@ -148,7 +148,7 @@ def test_a_run_that_kills_every_process_fails_alone(whole, tmp_path, monkeypatch
 
 
 def test_processes_that_cannot_start_end_the_study_and_fail_no_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("hcpinn.study.processes.START", "raise SystemExit(3)")
+    monkeypatch.setattr("hcpinn.study.local_workers.START", "raise SystemExit(3)")
     with pytest.raises(HcpinnError, match="could not start; it ended with code 3"):
         run_study(study(*RUNS), tmp_path, processes=2)
     assert not Store(tmp_path).keys()
