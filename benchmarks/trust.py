@@ -32,9 +32,7 @@ Change = Callable[[Problem, Method], Method]
 
 
 def _short(problem: Problem, method: Method, **changes: object) -> Method:
-    growing = tuple(share for share in method.horizons if share < 1)
-    settings = {"horizons": (*growing, *[1.0] * LESSONS), **changes}
-    return dataclasses.replace(method, **settings)  # type: ignore[arg-type]
+    return dataclasses.replace(method, **{"lessons": LESSONS, **changes})  # type: ignore[arg-type]
 
 
 HANDICAPS: dict[str, tuple[str, Change]] = {
@@ -44,7 +42,7 @@ HANDICAPS: dict[str, tuple[str, Change]] = {
     "one stage": (
         "all of the horizon at once, on fixed points, with the decay lift",
         lambda p, m: dataclasses.replace(
-            m, lift=Decay(1.0), horizons=(1.0,), resampling=None, stages=(Broyden(steps=600),)
+            m, lift=Decay(1.0), horizons=(1.0,), lessons=1, resampling=None, stages=(Broyden(steps=600),)
         ),
     ),
     "kink": ("the decay lift, which keeps the kink of u0", lambda p, m: _short(p, m, lift=Decay(1.0))),

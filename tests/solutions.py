@@ -5,7 +5,7 @@ import numpy as np
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn.descent import History, Stop
+from hcpinn.descent import History, Piecewise, Stop
 from hcpinn.machine.provenance import Provenance
 
 METHOD = hc.Method(lift=hc.Decay(1.3), embedding=hc.Fourier(2), network=hc.MLP(8, 2), points=128)
@@ -25,7 +25,7 @@ def make(problem=HEAT, *, seed=0, **facts):
         "problem": problem,
         "method": METHOD,
         "seed": seed,
-        "theta": theta,
+        "function": Piecewise.from_arrays(problem, method, {"theta": theta}),
         "history": History(np.geomspace(1.0, 1e-3, 30), (("Adam", 20), ("L-BFGS", 10))),
         "stop": Stop.BUDGET,
         "seconds": 1.25,

@@ -75,7 +75,7 @@ def test_an_example_finds_its_solution_at_a_small_budget_and_says_how_well(solve
     times, *space = solution.reference.times, *solution.reference.coordinates
     exact = solution.reference.values["u"]
     points = np.stack(np.meshgrid(times, *space, indexing="ij"), axis=-1).reshape(-1, 1 + len(space))
-    lift = np.asarray(solution.trial.lift(jnp.asarray(points))).reshape(exact.shape)
+    lift = np.asarray(solution.function.trial.lift(jnp.asarray(points))).reshape(exact.shape)
     error = relative(solution.on_grid(times, *space)["u"], exact)
 
     assert error < 0.05

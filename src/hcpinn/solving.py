@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Sequence
@@ -14,16 +13,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from .catalog import DEFAULT, find_method
-from .checking import judge, relative_errors, wiggles
-from .descent import Checkpoint, Method, Progress, Run, Trained, to_dict, train
+from .checking import solution_of
+from .descent import Checkpoint, Method, Preparation, Progress, Run, network_key, to_dict, train
 from .equation import fingerprint
-from .errors import FileError, HcpinnError, MethodError, NoReferenceError
+from .errors import FileError, MethodError, NoReferenceError
 from .machine.background import BackgroundTask
 from .machine.precision import double
 from .machine.processes import is_first
 from .machine.provenance import provenance
 from .objective import Devices, find_devices, sampling
-from .planning import REFERENCE, TrainingPlan, network_key
 from .problem import Problem
 from .reference import Reference, solve_reference
 from .solution import Solution
@@ -31,6 +29,9 @@ from .trial import Trial, make_trial
 
 CHECKPOINT = "checkpoint.npz"
 """Name of the checkpoint in an output folder."""
+
+REFERENCE = "the classical reference"
+"""What a finished training may have to wait for."""
 
 
 def solve(
@@ -53,8 +54,8 @@ def solve(
         problem: what to solve.
         method: how: a `Method`, or the name of one.
         seed: the seed of everything random. Same seed, same machine, same compiled programs: same bits.
-        accuracy: the relative L2 error up to which the solution counts as converged; methods that
-            stop early, as `expert` does, stop there.
+        accuracy: the relative L2 error up to which the solution counts as converged. Methods of several
+            lessons, as `expert` is, stop where their own estimate of the error is below it.
         out: a folder for checkpoints, so that an interrupted training can be resumed.
         resume: go on from the checkpoint in `out`.
         checkpoint_every: seconds between two checkpoints.
@@ -101,27 +102,37 @@ def solve_batch(
     if max_seconds is not None and not max_seconds >= 0:
         raise MethodError(f"max_seconds must be zero or more, but is {max_seconds!r}.")
     with double():
-        plan = TrainingPlan(runs, accuracy=accuracy, devices=_devices(runs, devices), soon=True)
-        checkpoint = _checkpoint(plan, out, checkpoint_every, resume)
+        shared = _devices(runs, devices)
+        preparation = Preparation(runs, accuracy=accuracy, devices=shared, compile_early=True)
+        checkpoint = _checkpoint(preparation, out, checkpoint_every, resume)
         if progress is None or isinstance(progress, bool):
             progress = Progress(visible=progress if is_first() else False)
         with _references(runs, reference) as references:
-            plan.references = references
-            if plan.devices.count > 1:  # they all run the same programs in the same order
+            if shared.count > 1:  # they all run the same programs in the same order
                 references.result()
             outcomes = train(
-                plan,
+                preparation,
                 progress=progress,
                 checkpoint=checkpoint,
                 resume=resume,
                 max_seconds=max_seconds,
+                after_block=lambda: _look_after(references),
+                estimate=True,
             )
             if not references.done:
                 progress.waiting(REFERENCE)
             trusted = references.result()
         return [
-            _conclude(plan, number, outcome, own, accuracy)
-            for number, (outcome, own) in enumerate(zip(outcomes, trusted, strict=True))
+            solution_of(
+                outcome,
+                own,
+                problem=run.problem,
+                method=run.method,
+                seed=run.seed,
+                accuracy=accuracy,
+                provenance=provenance(shared.count),
+            )
+            for run, outcome, own in zip(runs, outcomes, trusted, strict=True)
         ]
 
 
@@ -136,7 +147,7 @@ def _devices(runs: Sequence[Run], count: int | None) -> Devices:
 def _references(runs: Sequence[Run], choice: Reference | bool) -> BackgroundTask[list[Reference | str]]:
     """For each run its reference, or the reason why there is none, computed beside the training.
 
-    The plan starts it when the first block of steps is done, and who needs it waits for it. On two cores, a
+    It starts when the first block of steps is done, and is waited for when all of them are. On two cores, a
     reference that starts with the checks or with compilation competes with them: the first step of
     allen-cahn-2d, cahn-hilliard and gray-scott then came 1 to 6 s later, and the end no sooner, since the
     work is the same. A reference that is given is checked at once.
@@ -150,6 +161,12 @@ def _references(runs: Sequence[Run], choice: Reference | bool) -> BackgroundTask
             ["No reference was asked for, so the error is not known."] * len(runs)
         )
     return BackgroundTask(lambda: _solve_references(runs))
+
+
+def _look_after(references: BackgroundTask[list[Reference | str]]) -> None:
+    """Start the references once training is under way, and end it where they fail."""
+    references.start()
+    references.raise_if_failed()
 
 
 def _solve_references(runs: Sequence[Run]) -> list[Reference | str]:
@@ -180,70 +197,6 @@ def _check_reference(problem: Problem, reference: Reference) -> None:
         )
 
 
-def _conclude(
-    plan: TrainingPlan, number: int, outcome: Trained, trusted: Reference | str, accuracy: float
-) -> Solution:
-    """Compare with the reference, look at the residual on fresh points, and judge."""
-    run = plan.runs[number]
-    reference = trusted if isinstance(trusted, Reference) else None
-    # A training that was cut short has no networks yet for its last windows: the latest one stands in.
-    missing = run.method.windows - len(outcome.theta)
-    theta = np.concatenate([outcome.theta, np.repeat(outcome.theta[-1:], missing, axis=0)])
-
-    def solution(verdict: Any, **errors: Any) -> Solution:
-        return Solution(
-            problem=run.problem,
-            method=run.method,
-            seed=run.seed,
-            theta=theta.ravel(),
-            history=outcome.history,
-            stop=outcome.stop,
-            seconds=outcome.seconds,
-            provenance=provenance(plan.devices.count),
-            verdict=verdict,
-            reference=reference,
-            weights=outcome.weights,
-            trained=plan.trial(number) if run.method.windows == 1 else None,
-            **errors,
-        )
-
-    rel_l2 = rel_l1 = None
-    early = between = 0.0
-    if reference is not None:
-        found = solution(None)
-        predicted = found.on_grid(reference.times, *reference.coordinates)
-        rel_l2, rel_l1 = relative_errors(run.problem, predicted, reference.values)
-        sizes = [float(np.sqrt(np.mean(np.abs(v) ** 2))) for v in reference.values.values()]
-        size = min((s for s in sizes if s > 0), default=1.0)
-        early = plan.early_error(number, theta, float(reference.times[1]), size)
-        if early > accuracy:  # which says what may be: look what is
-            early = _early_comparison(found, reference, early)
-        between = wiggles(found.on_grid, predicted, reference)
-    verdict = judge(
-        stop=outcome.stop,
-        accuracy=accuracy,
-        errors=rel_l2,
-        reference=trusted,
-        residual_trained=plan.residual_rms(number, theta, "interior", points=outcome.points),
-        residual_fresh=plan.residual_rms(number, theta, "check"),
-        early=early,
-        between=between,
-        floor=plan.floor(number),
-    )
-    return solution(verdict, rel_l2=rel_l2, rel_l1=rel_l1)
-
-
-def _early_comparison(found: Solution, reference: Reference, estimate: float) -> float:
-    """The error before the reference's second time, against a reference of that time alone."""
-    try:
-        short = dataclasses.replace(found.problem, horizon=float(reference.times[1]))
-        close = solve_reference(short, times=21)
-    except HcpinnError:
-        return estimate
-    predicted = found.on_grid(close.times, *close.coordinates)
-    return max(relative_errors(short, predicted, close.values)[0].values())
-
-
 def _as_method(method: Method | str | None, problem: Problem) -> Method:
     if isinstance(method, Method):
         return method
@@ -263,15 +216,15 @@ def probe(run: Run, trial: Trial | None = None) -> list[str]:
         return [f"{number:.9g}" for value in found for number in np.asarray(value).ravel()]
 
 
-def _checkpoint(plan: TrainingPlan, out: Any, every: float, resume: bool) -> Checkpoint | None:
+def _checkpoint(preparation: Preparation, out: Any, every: float, resume: bool) -> Checkpoint | None:
     if out is None:
         if resume:
             raise FileError("resume needs the folder of the interrupted training: give out=….")
         return None
-    trials = plan.trials(0, plan.places[0].factor, [])
+    trials = preparation.trials(preparation.schedule.first, [])
     description = [
         [fingerprint(run.problem), to_dict(run.method), run.seed, probe(run, trial)]
-        for run, trial in zip(plan.runs, trials, strict=True)
+        for run, trial in zip(preparation.runs, trials, strict=True)
     ]
     identity = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
     return Checkpoint(Path(out) / CHECKPOINT, identity, every)

@@ -62,7 +62,7 @@ def test_the_summary_is_plain_data_with_all_that_was_promised():
     solution = make(rel_l2={"u": 0.5}, rel_l1={"u": 0.4}, reference=heat_reference(), provenance=provenance())
     summary = json.loads(json.dumps(solution.summary(), allow_nan=False))
     promised = {"problem", "method", "seed", "rel_l2", "rel_l1", "verdict", "stop_reason", "steps", "wall_s"}
-    assert promised | {"device", "versions"} <= set(summary)
+    assert promised | {"device", "versions", "estimated_error"} <= set(summary)
     assert summary["problem"] == "heat"
     assert summary["rel_l2"] == {"u": 0.5}
     assert summary["steps"] == 30

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hcpinn import Reference, find_problem
-from hcpinn.checking.resolution import early_error, early_points, wiggles
+from hcpinn.checking.resolution import early_error, wiggles
 
 PROBLEM = find_problem("allen-cahn-2")
 TIMES, PLACES = np.linspace(0, 1, 11), np.linspace(-1, 1, 201)
@@ -32,19 +32,20 @@ def wiggles_of(function):
     return wiggles(on_grid(function), on_grid(function)(TIMES, PLACES), reference)
 
 
-def test_early_points_lie_before_the_given_time_and_their_shares_give_means_over_it():
-    drawn = np.random.default_rng(0).random((200_000, 2))
-    points, shares = early_points(drawn, PROBLEM, until=0.01)
-    assert points[:, 0].min() >= 0
-    assert points[:, 0].max() <= 0.01
-    np.testing.assert_array_equal(points[:, 1], drawn[:, 1])
-    for power in (0, 1, 2):
-        assert np.sum(shares * points[:, 0] ** power) == pytest.approx(0.01**power / (power + 1), rel=0.01)
+@pytest.mark.parametrize("power", [0, 1, 2])
+def test_a_residual_makes_an_early_error_in_proportion_to_its_mean_over_the_first_moments(power):
+    """|r|² = 4 (t / 0.01)ᵖ has the mean 4 / (p + 1) before t = 0.01."""
+    seen = []
 
+    def squares(points):
+        seen.append(points)
+        return 4.0 * (points[:, 0] / 0.01) ** power
 
-def test_a_residual_that_lasts_for_a_while_makes_an_error_in_proportion():
-    squares, shares = np.full(100, 4.0), np.full(100, 0.01)
-    assert early_error(squares, shares, length=0.01, size=0.5) == pytest.approx(2.0 * 0.01 / 0.5)
+    found = early_error(squares, PROBLEM, until=0.01, size=0.5)
+    assert found == pytest.approx(0.01 * np.sqrt(4.0 / (power + 1)) / 0.5, rel=0.01)
+    [points] = seen
+    assert 0 <= points[:, 0].min() < points[:, 0].max() <= 0.01
+    assert np.median(points[:, 0]) < 0.004  # they crowd towards the start
 
 
 def test_a_smooth_solution_has_no_wiggles_and_one_between_the_places_of_the_grid_is_measured():

@@ -10,10 +10,9 @@ import numpy as np
 import hcpinn as hc
 from declarations import declare
 from descent import small
-from hcpinn.descent import History, Progress, Stop, train
+from hcpinn.descent import History, Piecewise, Preparation, Progress, Report, Stop, train
 from hcpinn.machine.provenance import Provenance
 from hcpinn.objective import RESIDUAL
-from hcpinn.planning import TrainingPlan
 
 FAMILY = declare(
     rhs=lambda u, t, x, a, b, swing, waves: (
@@ -60,25 +59,35 @@ def trained(chosen, problem=DECAY, seed=0):
 
 
 def train_together(runs):
-    plan = TrainingPlan(runs)
-    outcomes = train(plan, progress=Progress(visible=False))
-    return [Outcome(plan, own.theta, own.history, own.stop, own.weights) for own in outcomes]
+    preparation = Preparation(runs)
+    outcomes = train(preparation, progress=Progress(visible=False))
+    return [
+        Outcome(preparation, own.function, own.history, own.stop, own.weights, own.estimated_error)
+        for own in outcomes
+    ]
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What training gave a run, and the plan it followed."""
+    """What training gave a run, and what it was made of."""
 
-    plan: TrainingPlan
-    theta: np.ndarray
+    preparation: Preparation
+    function: Piecewise
     history: History
     stop: Stop
     weights: dict
+    estimated_error: float | None
+
+    @property
+    def theta(self):
+        """The parameters, one row per time window."""
+        return self.function.to_arrays()["theta"].reshape(len(self.function.segments), -1)
 
     @functools.cached_property
     def last(self):
-        """The objective at the end, over the points of the last phase."""
-        prepared = self.plan.prepare(len(self.plan.phases) - 1, 0, self.theta, [], None)
+        """The objective at the end, over the points of the last lesson."""
+        *_, lesson = lessons(self.preparation)
+        prepared = self.preparation.prepare(lesson, 0, self.theta)
         return jax.jit(prepared.objective.measure)(jnp.asarray(self.theta[0]), prepared.data)
 
     @property
@@ -89,12 +98,12 @@ class Outcome:
     @functools.cached_property
     def solution(self):
         """The function that was trained, which nobody has judged."""
-        [run] = self.plan.runs
+        [run] = self.preparation.runs
         return hc.Solution(
             problem=run.problem,
             method=run.method,
             seed=run.seed,
-            theta=self.theta.ravel(),
+            function=self.function,
             history=self.history,
             stop=self.stop,
             seconds=0.0,
@@ -107,16 +116,25 @@ def relative(values, exact):
     return np.linalg.norm(values - exact) / np.linalg.norm(exact)
 
 
-def coordinates(plan, phase, part=0, theta=None, finished=()):
-    """The residual points of a phase, of the first run."""
-    prepared = plan.prepare(phase, part, plan.theta if theta is None else theta, list(finished), None)
+def lessons(preparation, good=False):
+    """All lessons in order, if each is reported to have gone well or not."""
+    lesson = preparation.schedule.first
+    while lesson is not None:
+        yield lesson
+        lesson = preparation.schedule.next(Report(lesson, good))
+
+
+def coordinates(preparation, lesson, part=0, theta=None, finished=()):
+    """The residual points of a lesson, of the first run."""
+    prepared = preparation.prepare(lesson, part, theta, list(finished))
     places = np.asarray(prepared.data.blocks[RESIDUAL].fixed[0].coordinates)
     return places if places.ndim == 2 else places[0]
 
 
 def assert_continuous(solution):
     """Each window starts exactly where the one before ends, and the first from the initial data."""
-    trials, networks = solution.trial.trials, solution.network
+    function = solution.function
+    trials, networks = function.trial.trials, function.network
     x = np.linspace(*solution.problem.domain.bounds[0], 17)
     edges = [trial.problem.start for trial in trials[1:]]
     assert len(edges) == solution.method.windows - 1
@@ -124,7 +142,7 @@ def assert_continuous(solution):
         points = jnp.stack([jnp.full(17, edge), jnp.asarray(x)], axis=1)
         before, after = (trials[k](networks[k], points) for k in (number, number + 1))
         np.testing.assert_allclose(after, before, rtol=1e-14, atol=1e-15)
-        np.testing.assert_array_equal(solution.trial(networks, points), before)
+        np.testing.assert_array_equal(function.trial(networks, points), before)
     points = jnp.stack([jnp.full(17, solution.problem.start), jnp.asarray(x)], axis=1)
     initial = solution.problem.initial_values([jnp.asarray(x)])[0]
-    np.testing.assert_allclose(solution.trial(networks, points)[:, 0], initial, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(function.trial(networks, points)[:, 0], initial, rtol=1e-14, atol=1e-15)

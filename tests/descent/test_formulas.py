@@ -10,21 +10,21 @@ from jax.flatten_util import ravel_pytree
 
 import hcpinn as hc
 from descent.schemes import DECAY, adam, method, trained
+from hcpinn.descent import Preparation
 from hcpinn.objective import RESIDUAL, residual
-from hcpinn.planning import TrainingPlan
 
 
 class ByHand:
     """Adam as in the textbook, on a loss Σ wᵢ rᵢ² / N whose weights a function of r² gives."""
 
     def __init__(self):
-        plan = TrainingPlan([hc.Run(DECAY, method())])
-        data = plan.prepare(0, 0, plan.theta, [], None).data
-        [trial] = plan.trials(0, 1.0, [])
+        preparation = Preparation([hc.Run(DECAY, method())])
+        prepared = preparation.prepare()
+        data, trial = prepared.data, prepared.objective.trial
         unravel = ravel_pytree(trial.init(jax.random.key(0)))[1]
         fixed = data.blocks[RESIDUAL].fixed[0]
         self.times = np.asarray(fixed.coordinates[:, 0])
-        self.theta = plan.theta[0]
+        self.theta = preparation.theta[0]
 
         def squares(theta):
             return jnp.sum(residual(trial, unravel(theta), fixed, data.parameters) ** 2, axis=1)

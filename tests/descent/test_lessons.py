@@ -18,12 +18,14 @@ from descent.schemes import (
     adam,
     coordinates,
     lbfgs,
+    lessons,
     method,
     relative,
     trained,
 )
+from hcpinn.descent import Lesson, Preparation, Progress, Report, Stop, train
+from hcpinn.descent.lessons import Horizons, Repetition, Schedule, Windows
 from hcpinn.errors import MethodError
-from hcpinn.planning import TrainingPlan
 
 LOGISTIC = dataclasses.replace(
     FAMILY.with_parameters(a=20.0, b=1.0), initial=lambda x: 0.2 * (1 + 0.5 * jnp.cos(jnp.pi * x))
@@ -55,18 +57,17 @@ def test_a_curriculum_in_the_horizon_is_refused():
 
 def test_a_curriculum_goes_through_its_parameters_on_one_network():
     chosen = method(curriculum=hc.Curriculum("a", (0.25, 0.5, 1.0)), stages=(adam(12), adam(6)))
-    plan = TrainingPlan([hc.Run(RELAX, chosen)])
-    values = [
-        float(plan.prepare(k, 0, plan.theta, [], None).data.parameters["a"]) for k in range(len(plan.phases))
-    ]
-    assert values == [-0.5, -0.5, -1.0, -1.0, -2.0, -2.0]
+    preparation = Preparation([hc.Run(RELAX, chosen)])
+    values = [float(preparation.prepare(k).data.parameters["a"]) for k in lessons(preparation)]
+    assert values == [-0.5, -1.0, -2.0]
     solution = trained(chosen, RELAX)
     assert solution.history.stages == tuple(
         (f"Adam, a × {f}", n) for f in ("0.25", "0.5", "1") for n in (12, 6)
     )
 
     # A lesson starts from the parameters that the one before ended with, on its own equation.
-    start = TrainingPlan([hc.Run(RELAX, chosen)]).prepare(2, 0, plan.theta, [], None)
+    _, second, _ = lessons(preparation)
+    start = preparation.prepare(second)
     first = trained(method(stages=chosen.stages), RELAX.with_parameters(a=-0.5))
     measured = jax.jit(start.objective.measure)(jnp.asarray(first.theta[0]), start.data)
     assert solution.history.loss[18] == pytest.approx(float(measured.loss), rel=1e-9)
@@ -74,9 +75,12 @@ def test_a_curriculum_goes_through_its_parameters_on_one_network():
 
 def test_a_growing_horizon_puts_points_into_the_part_of_time_that_is_open():
     chosen = method(horizons=(0.25, 0.5, 1.0), windows=2)
-    plan = TrainingPlan([hc.Run(DECAY, chosen)])
-    finished = [plan.theta]
-    times = [coordinates(plan, k, finished=finished[: k // 3])[:, 0] for k in range(6)]
+    preparation = Preparation([hc.Run(DECAY, chosen)])
+    finished = [preparation.theta]
+    times = [
+        coordinates(preparation, lesson, finished=finished[: lesson.window])[:, 0]
+        for lesson in lessons(preparation)
+    ]
     for found, (low, high) in zip(
         times, [(0, 0.125), (0, 0.25), (0, 0.5), (0.5, 0.625), (0.5, 0.75), (0.5, 1.0)], strict=True
     ):
@@ -87,9 +91,9 @@ def test_a_growing_horizon_puts_points_into_the_part_of_time_that_is_open():
 
 
 def test_each_lesson_goes_through_the_whole_schedule_with_weights_of_its_own():
-    lessons = {"horizons": (0.5, 1.0), "stages": (adam(12, schedule=hc.Cosine()),)}
+    halves = {"horizons": (0.5, 1.0), "stages": (adam(12, schedule=hc.Cosine()),)}
     for rule in (None, hc.Attention(0.2, 0.8)):
-        history = trained(method(weights=rule, **lessons)).history
+        history = trained(method(weights=rule, **halves)).history
         assert history.stages == (("Adam, to 50% of T", 12), ("Adam, to 100% of T", 12))
         for lesson in np.split(history.terms["residual"], 2):
             # Its rate is down to nothing at the end, but not before.
@@ -100,25 +104,56 @@ def test_each_lesson_goes_through_the_whole_schedule_with_weights_of_its_own():
     assert 1 < second < 5000
 
 
-def test_of_several_lessons_over_the_whole_the_one_that_does_best_on_points_apart_is_kept(monkeypatch):
-    seen = []
+def test_of_several_lessons_over_the_whole_the_one_with_the_lowest_estimate_is_kept(monkeypatch):
+    seen, errors = [], iter([3.0, 1.0, 2.0])
 
-    def score(self, phase, theta, finished):
+    def estimate(self, window, theta, finished):
         seen.append(theta.copy())
-        return np.asarray([[3.0], [1.0], [2.0]][phase])
+        return np.asarray([next(errors)])
 
-    monkeypatch.setattr(TrainingPlan, "score", score)
-    several = method(horizons=(1.0, 1.0, 1.0), resampling=hc.Resampling(every=0), stages=(adam(5),))
-    solution = trained(several)
+    monkeypatch.setattr(Preparation, "estimate", estimate)
+    outcome = trained(method(lessons=3, resampling=hc.Resampling(every=0), stages=(adam(5),)), seed=7)
     assert len(seen) == 3
-    np.testing.assert_array_equal(solution.theta[0], seen[1][0])
+    np.testing.assert_array_equal(outcome.theta[0], seen[1][0])
+    assert outcome.stop is Stop.BUDGET
 
 
-def test_points_apart_are_others_than_those_trained_on_and_the_score_is_the_loss_there():
-    several = method(horizons=(1.0, 1.0), resampling=hc.Resampling(every=0))
-    plan = TrainingPlan([hc.Run(DECAY, several, seed=1)])
-    (score,) = plan.score(0, plan.theta, [])  # type: ignore[misc]
-    assert score == pytest.approx(plan.residual_rms(0, plan.theta, "check") ** 2, rel=0.5)
-    assert score != pytest.approx(plan.residual_rms(0, plan.theta, "interior") ** 2, rel=1e-6)
-    alone = TrainingPlan([hc.Run(DECAY, method(), seed=1)])
-    assert alone.score(0, alone.theta, []) is None
+def test_a_window_is_left_as_soon_as_its_own_estimate_is_good_enough(monkeypatch):
+    """It is good after two lessons in the first window, and after one in the second."""
+    errors = iter([1.0, 0.01, 0.01])
+    monkeypatch.setattr(Preparation, "estimate", lambda *_: np.asarray([next(errors)]))
+    chosen = method(lessons=5, windows=2, resampling=hc.Resampling(every=0), stages=(adam(5),))
+    preparation = Preparation([hc.Run(DECAY, chosen)], accuracy=0.2)
+    [outcome] = train(preparation, progress=Progress(visible=False))
+    labels = [f"Adam, window {w}/2, to 100% of T" for w in (1, 1, 2)]
+    assert outcome.history.stages == tuple((label, 5) for label in labels)
+    assert outcome.stop is Stop.ESTIMATE
+
+
+def test_windows_end_by_themselves_and_the_whole_is_as_accurate_as_asked_for():
+    chosen = method(lessons=20, windows=3, resampling=hc.Resampling(every=0), stages=(lbfgs(20),))
+    solution = hc.solve(DECAY, chosen, accuracy=1e-2, progress=False)
+    per_window = [sum(f"window {w}/3" in label for label, _ in solution.history.stages) for w in (1, 2, 3)]
+    assert 1 <= max(per_window) < 20
+    assert solution.stop is Stop.ACCURACY
+    assert solution.rel_l2["u"] <= 1e-2
+    assert solution.estimated_error == pytest.approx(solution.rel_l2["u"], rel=0.3)
+
+
+def test_a_schedule_asks_its_rules_in_turn():
+    schedule = Schedule((Repetition(3), Horizons((0.5, 1.0)), Windows(2)))
+    found = [schedule.first]
+    for good in (False, False, True, False, False, False, False):
+        following = schedule.next(Report(found[-1], good))
+        if following is None:
+            break
+        found.append(following)
+    assert found == [
+        Lesson(0, share=0.5, number=0),
+        Lesson(0, share=1.0, number=1),
+        Lesson(0, share=1.0, repeat=1, number=2),
+        Lesson(1, share=0.5, number=0),
+        Lesson(1, share=1.0, number=1),
+        Lesson(1, share=1.0, repeat=1, number=2),
+        Lesson(1, share=1.0, repeat=2, number=3),
+    ]

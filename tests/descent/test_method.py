@@ -9,11 +9,10 @@ import pytest
 import hcpinn as hc
 from declarations import declare, declare_dirichlet
 from hcpinn.catalog import ENTRIES, METHODS
-from hcpinn.descent import from_dict, to_dict
+from hcpinn.descent import Preparation, from_dict, to_dict
 from hcpinn.descent.optimisers.validation import check_stage
 from hcpinn.errors import FileError, HcpinnError, MethodError, UnknownNameError
 from hcpinn.objective import check_penalties
-from hcpinn.planning import TrainingPlan
 from hcpinn.trial import Lift, make_trial
 
 OWN = hc.Method(
@@ -218,7 +217,7 @@ def test_a_warm_up_must_leave_steps_of_its_stage():
 def test_methods_that_do_not_suit_the_problem_are_refused_before_training(settings, message):
     run = hc.Run(hc.find_problem("allen-cahn-1"), hc.Method(network=hc.MLP(4, 1), points=16, **settings))
     with pytest.raises(HcpinnError, match=message):
-        TrainingPlan([run])
+        Preparation([run])
 
 
 @pytest.mark.parametrize(

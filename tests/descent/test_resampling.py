@@ -10,13 +10,15 @@ import pytest
 import hcpinn as hc
 from declarations import declare
 from descent.schemes import DECAY, SOFTLY, adam, coordinates, lbfgs, method, train_together, trained
+from hcpinn.descent import Lesson, Preparation
 from hcpinn.objective.sampling import nearest
-from hcpinn.planning import TrainingPlan
+
+FIRST = Lesson()
 
 
 def test_fresh_points_differ_from_part_to_part_and_fill_the_domain():
-    plan = TrainingPlan([hc.Run(DECAY, method(resampling=hc.Resampling(4)))])
-    parts = [coordinates(plan, 0, part) for part in range(3)]
+    prepared = Preparation([hc.Run(DECAY, method(resampling=hc.Resampling(4)))])
+    parts = [coordinates(prepared, FIRST, part) for part in range(3)]
     for one, other in itertools.pairwise(parts):
         assert not set(one[:, 0]) & set(other[:, 0])
     for part in parts:
@@ -24,13 +26,15 @@ def test_fresh_points_differ_from_part_to_part_and_fill_the_domain():
         for column, (low, high) in zip(part.T, ((0, 1), (-1, 1)), strict=True):
             strata = np.floor((column - low) / (high - low) * 64).astype(int)
             assert sorted(strata) == list(range(64))  # a Latin hypercube each
-    np.testing.assert_array_equal(parts[2], coordinates(plan, 0, 2))
+    np.testing.assert_array_equal(parts[2], coordinates(prepared, FIRST, 2))
 
 
 def test_training_goes_on_with_the_fresh_points():
     chosen = method(weights=hc.Causal(8), resampling=hc.Resampling(4))
     solution = trained(chosen)
-    np.testing.assert_array_equal(solution.weights["residual"].points, coordinates(solution.plan, 0, 2))
+    np.testing.assert_array_equal(
+        solution.weights["residual"].points, coordinates(solution.preparation, FIRST, 2)
+    )
     kept = trained(dataclasses.replace(chosen, resampling=None))
     np.testing.assert_allclose(solution.history.loss[:4], kept.history.loss[:4], rtol=1e-12)
     assert (np.abs(solution.history.loss / kept.history.loss - 1)[4:] > 1e-6).all()
@@ -40,9 +44,9 @@ def test_points_by_residual_are_more_where_it_is_large():
     """r = 1 + 9 on a tenth of the domain, so odds of 1 + 10/1.9 against 1 + 1/1.9."""
     step = declare(rhs=lambda u, x: -1.0 - 9.0 * (np.abs(x) < 0.1), initial=lambda x: 0 * x + 1.0)
     chosen = method(lift=hc.Decay(0.0), points=2000, resampling=hc.Resampling(5, "residual", candidates=10))
-    plan = TrainingPlan([hc.Run(step, chosen)])
-    zero = np.zeros_like(plan.theta)
-    drawn, chosen_points = coordinates(plan, 0, 0), coordinates(plan, 0, 1, zero)
+    prepared = Preparation([hc.Run(step, chosen)])
+    zero = np.zeros_like(prepared.theta)
+    drawn, chosen_points = coordinates(prepared, FIRST, 0), coordinates(prepared, FIRST, 1, zero)
     assert np.mean(np.abs(drawn[:, 1]) < 0.1) == pytest.approx(0.1, abs=0.002)
     odds = 0.1 * (1 + 10 / 1.9), 0.9 * (1 + 1 / 1.9)
     expected = odds[0] / sum(odds)
@@ -90,7 +94,7 @@ def test_a_stage_that_freezes_weights_has_them_at_its_own_points():
     chosen = dataclasses.replace(SOFTLY, weights=hc.SelfAdaptive(rate=0.1), resampling=hc.Resampling(8))
     first = trained(dataclasses.replace(chosen, stages=stages[:1])).weights
     both = trained(dataclasses.replace(chosen, stages=stages))
-    np.testing.assert_array_equal(both.weights["residual"].points, coordinates(both.plan, 0, 0))
+    np.testing.assert_array_equal(both.weights["residual"].points, coordinates(both.preparation, FIRST))
     for name, own in both.weights.items():
         at = nearest(first[name].points, own.points)
         np.testing.assert_array_equal(own.weights, first[name].weights[at])
@@ -115,8 +119,7 @@ def test_a_rule_of_ones_own_goes_with_fresh_points():
             return state[0], state[1] + 1
 
     [outcome] = train_together([hc.Run(DECAY, method(weights=Counting(), resampling=hc.Resampling(4)))])
-    found, first = outcome.weights["residual"], coordinates(outcome.plan, 0, 0)
-    at = nearest(first, coordinates(outcome.plan, 0, 1))[
-        nearest(coordinates(outcome.plan, 0, 1), found.points)
-    ]
+    found, first = outcome.weights["residual"], coordinates(outcome.preparation, FIRST)
+    second = coordinates(outcome.preparation, FIRST, 1)
+    at = nearest(first, second)[nearest(second, found.points)]
     np.testing.assert_allclose(found.weights, 1.0 + first[at, 0] + 100 * 13, rtol=1e-12)

@@ -17,10 +17,9 @@ import hcpinn as hc
 from declarations import declare
 from descent import small
 from descent.small import DECAY, RELAX, assert_same_bits
-from hcpinn.descent import Checkpoint, Progress, Stop, train
+from hcpinn.descent import Checkpoint, Preparation, Progress, Stop, train
 from hcpinn.errors import FileError
 from hcpinn.machine.files import read_archive, write_archive
-from hcpinn.planning import TrainingPlan
 from hcpinn.solving import CHECKPOINT
 
 STAGES = (hc.Adam(steps=400, rate=1e-2), hc.LBFGS(steps=400, memory=20))
@@ -137,7 +136,7 @@ def test_every_scheme_goes_on_with_the_same_bits(scheme, tmp_path):
     runs = [hc.Run(RELAX, method(**{"stages": (ADAM,), **SCHEMES[scheme]}))]
 
     def sitting(**options):
-        [outcome] = train(TrainingPlan(runs), progress=Progress(visible=False), **options)
+        [outcome] = train(Preparation(runs), progress=Progress(visible=False), **options)
         return outcome
 
     checkpoint = Checkpoint(tmp_path / CHECKPOINT, "this training")
@@ -221,7 +220,7 @@ def test_a_foreign_checkpoint_is_refused(folder):
 def rewritten(folder, *, version=None, header=None, arrays=None):
     """The checkpoint in `folder`, written anew with changes."""
     path = folder / CHECKPOINT
-    old_header, old_arrays = read_archive(path, kind="checkpoint", version=3)
+    old_header, old_arrays = read_archive(path, kind="checkpoint", version=4)
     write_archive(
         path,
         kind="checkpoint",

@@ -111,12 +111,13 @@ def test_memory_is_known_and_too_much_of_it_refused_before_training(monkeypatch)
 
 def test_training_stops_once_the_accuracy_asked_for_is_reached():
     method = hc.Method(
-        lift=hc.Semigroup(), embedding=hc.Fourier(2), network=hc.MLP(8, 2), points=256, early=True,
-        horizons=(0.5, 1.0, 1.0, 1.0, 1.0), resampling=hc.Resampling(every=0, by="residual"),
+        lift=hc.Semigroup(), embedding=hc.Fourier(2), network=hc.MLP(8, 2), points=256, lessons=4,
+        horizons=(0.5, 1.0), resampling=hc.Resampling(every=0, by="residual"),
         stages=(hc.LevenbergMarquardt(steps=12),),
     )  # fmt: skip
     solution = hc.solve(PROBLEM, method, accuracy=3e-2)
     assert solution.stop is Stop.ACCURACY
+    assert solution.estimated_error == pytest.approx(solution.verdict.error, rel=0.5)
     assert solution.verdict.converged
     assert solution.rel_l2["u"] <= 3e-2
     assert len(solution.history.stages) < 5

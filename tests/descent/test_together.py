@@ -20,9 +20,8 @@ from descent.schemes import (
     train_together,
     trained,
 )
-from hcpinn.descent import Stop
+from hcpinn.descent import Preparation, Stop
 from hcpinn.errors import MethodError
-from hcpinn.planning import TrainingPlan
 
 
 def assert_as_alone(runs, *, atol=1e-9):
@@ -74,7 +73,7 @@ def test_problems_of_other_equations_do_not_train_together():
     ]
     for other in others:
         with pytest.raises(MethodError, match=f"must share their equation, but {other.name} and problem"):
-            TrainingPlan([hc.Run(first, method()), hc.Run(other, method())])
+            Preparation([hc.Run(first, method()), hc.Run(other, method())])
 
 
 def test_a_network_of_ones_own_does_not_train_together_on_features_that_differ():
@@ -90,11 +89,11 @@ def test_a_network_of_ones_own_does_not_train_together_on_features_that_differ()
     )
     slow, fast = (hc.find_problem("advection").with_parameters(c=c) for c in (2.0, 4.0))
     with pytest.raises(MethodError, match="With a CustomNetwork.*must have the same embedding"):
-        TrainingPlan([hc.Run(slow, chosen), hc.Run(fast, chosen)])
-    plan = TrainingPlan([hc.Run(fast, chosen)])
+        Preparation([hc.Run(slow, chosen), hc.Run(fast, chosen)])
+    preparation = Preparation([hc.Run(fast, chosen)])
     point = jnp.asarray([[0.5, 0.0]])
-    lessons = [plan.prepare(k, 0, plan.theta, [], None).objective.trial.embed(point) for k in (0, 2)]
-    np.testing.assert_allclose(np.ravel(lessons), [-1.0 / np.pi - 1, -2.0 / np.pi - 1])
+    embedded = [preparation.prepare(k).objective.trial.embed(point) for k in lessons(preparation)]
+    np.testing.assert_allclose(np.ravel(embedded), [-1.0 / np.pi - 1, -2.0 / np.pi - 1])
 
 
 def test_a_run_that_breaks_down_keeps_its_best_parameters_while_others_go_on_with_new_points():
@@ -106,7 +105,7 @@ def test_a_run_that_breaks_down_keeps_its_best_parameters_while_others_go_on_wit
     sound, broken = train_together(runs)
     assert (sound.stop, broken.stop) == (Stop.BUDGET, Stop.NOT_FINITE)
     assert (len(sound.history.loss), len(broken.history.loss)) == (12, 1)
-    np.testing.assert_array_equal(broken.theta[0], broken.plan.theta[1])
+    np.testing.assert_array_equal(broken.theta[0], broken.preparation.theta[1])
 
 
 def test_schemes_combine():

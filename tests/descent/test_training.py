@@ -13,10 +13,11 @@ from jax.flatten_util import ravel_pytree
 import hcpinn as hc
 from declarations import declare
 from descent.small import DECAY, RELAX, assert_same_bits, method
-from hcpinn.descent import Phase, Prepared, Progress, Stop, train
+from hcpinn.descent import History, Piecewise, Preparation, Prepared, Progress, Stop, train
 from hcpinn.descent.program import even_part
 from hcpinn.errors import HcpinnError, MethodError
 from hcpinn.objective import RESIDUAL, Objective, residual, sampling, stack
+from hcpinn.outcome import Residuals
 from hcpinn.trial import Trial
 
 HEAT = declare(rhs=lambda u: 0.1 * u.xx)
@@ -25,10 +26,19 @@ LINEAR = hc.CustomNetwork(lambda key, i, o: jnp.zeros((i, o)), lambda weights, f
 """A network that is linear in its parameters, which makes the loss of a linear equation quadratic."""
 
 
-class Start:
-    """A plan of runs that are ready to train; `start_of` keeps them from test to test."""
+@dataclasses.dataclass
+class Trained:
+    """What training gave one run; `theta` has a row for the one time window."""
 
-    weights = batches = None
+    theta: np.ndarray
+    history: History
+    stop: Stop
+
+
+class Start(Preparation):
+    """Runs that are ready to train, without any lessons; `start_of` keeps them from test to test."""
+
+    estimates = False
 
     def __init__(self, problem=DECAY, *, seeds=(0,), lift=hc.Decay(0.3), network=hc.MLP(6, 1)):
         self.trial = Trial(problem, lift=lift, gate=hc.LinearGate(), embedding=hc.Fourier(1), network=network)
@@ -38,28 +48,32 @@ class Start:
         each = [self.objective.data(sampling.interior(problem, 128, seed=seed)) for seed in seeds]
         self.first = each[0]
         self.prepared = Prepared(self.objective, *stack(each))
-        self.phases = ()
+        self.problem = problem
 
-    def prepare(self, phase, part, theta, finished, points):
+    @property
+    def schedule(self):
+        return self.method.schedule
+
+    def prepare(self, lesson, part, theta, finished, points):
         return self.prepared
 
-    def score(self, phase, theta, finished):
-        return None
+    def estimated_errors(self, windows):
+        return [None] * len(self.theta)
 
-    def satisfied(self, phase, theta):
-        return np.zeros(len(theta), bool)
+    def function(self, run, windows):
+        [theta] = windows
+        parameters = self.objective.unravel(jnp.asarray(theta))
+        return Piecewise.make(self.problem, [0.0, 1.0], [self.trial], [parameters])
 
-    def pending(self, phase):
-        return ""
-
-    def stepped(self):
-        pass
+    def residuals(self, run, function, points):
+        return Residuals(0.0, 0.0, lambda points: np.zeros(len(points)))
 
     def train(self, *stages, **options):
-        self.phases = [Phase(s, s.label, closes=s is stages[-1]) for s in stages]
-        return train(self, progress=Progress(visible=False), **options)
+        self.method = method(stages=stages)
+        outcomes = train(self, progress=Progress(visible=False), **options)
+        return [Trained(o.function.to_arrays()["theta"][None], o.history, o.stop) for o in outcomes]
 
-    def residuals(self, theta):
+    def mismatches(self, theta):
         """The residual of the first run at its points, in one row."""
         fixed, parameters = self.first.blocks[RESIDUAL].fixed[0], self.first.parameters
         return residual(self.trial, self.objective.unravel(theta), fixed, parameters).reshape(-1)
@@ -67,7 +81,7 @@ class Start:
     @functools.cached_property
     def slope(self):
         """The loss of the first run as a function of its parameters, with its gradient."""
-        return jax.jit(jax.value_and_grad(lambda theta: jnp.mean(self.residuals(theta) ** 2)))
+        return jax.jit(jax.value_and_grad(lambda theta: jnp.mean(self.mismatches(theta) ** 2)))
 
     def loss(self, theta):
         """The loss of the first run, whose only time window has the parameters theta[0]."""
@@ -110,7 +124,7 @@ def test_adam_takes_the_steps_of_the_textbook():
 def test_lbfgs_finds_the_least_squares_solution_of_a_quadratic_loss_and_never_goes_up():
     start = start_of(HEAT, network=LINEAR)
     zero = jnp.zeros(start.objective.size)
-    matrix, offset = np.asarray(jax.jacobian(start.residuals)(zero)), np.asarray(start.residuals(zero))
+    matrix, offset = np.asarray(jax.jacobian(start.mismatches)(zero)), np.asarray(start.mismatches(zero))
     best = np.linalg.lstsq(matrix, -offset, rcond=None)[0]
     [trained] = start.train(hc.LBFGS(steps=120))
     assert start.loss(trained.theta) <= start.loss(best) * (1 + 1e-9)
@@ -210,7 +224,7 @@ def test_every_reason_is_a_sentence_and_has_a_code_of_its_own():
     assert len({stop.code for stop in Stop}) == len(Stop)
     for stop in Stop:
         assert stop.value.endswith(".")
-        assert stop.code != 0
+        assert stop.code > 0
         assert Stop.from_code(stop.code) is stop
 
 

@@ -18,8 +18,8 @@ from descent.schemes import (
     relative,
     trained,
 )
+from hcpinn.descent import Preparation
 from hcpinn.errors import MethodError
-from hcpinn.planning import TrainingPlan
 
 MARCH = method(windows=3, stages=(lbfgs(60),))
 
@@ -43,4 +43,4 @@ def test_soft_time_windows_are_held_together_by_the_penalty():
 def test_soft_periodicity_cannot_start_a_window_exactly():
     penalties = (hc.PeriodicPenalty(16),)
     with pytest.raises(MethodError, match="A time window starts exactly from the end of the one before"):
-        TrainingPlan([hc.Run(DECAY, method(embedding=hc.Plain(), penalties=penalties, windows=2))])
+        Preparation([hc.Run(DECAY, method(embedding=hc.Plain(), penalties=penalties, windows=2))])

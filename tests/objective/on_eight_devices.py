@@ -7,11 +7,10 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn.descent import Stop
+from hcpinn.descent import Preparation, Stop
 from hcpinn.errors import MethodError
 from hcpinn.objective import RESIDUAL, find_devices, take_batch
 from hcpinn.objective.devices import ENOUGH
-from hcpinn.planning import TrainingPlan
 
 SCALAR = declare()
 SYSTEM = hc.find_problem("gray-scott")
@@ -38,9 +37,9 @@ def method(**changes):
 def prepared(problem, devices, *, seeds=(0,), chunk=None, **changes):
     """An objective, its data and their axes, and random parameters."""
     runs = [hc.Run(problem, method(**changes), seed) for seed in seeds]
-    plan = TrainingPlan(runs, devices=find_devices(devices, points=0))
-    theta = 0.5 * jax.random.normal(jax.random.key(1), plan.theta.shape)
-    ready = plan.prepare(0, 0, plan.theta, [], None)
+    preparation = Preparation(runs, devices=find_devices(devices, points=0))
+    theta = 0.5 * jax.random.normal(jax.random.key(1), preparation.theta.shape)
+    ready = preparation.prepare()
     if chunk is not None:
         ready.objective.chunk = chunk
     return ready, theta

@@ -5,9 +5,9 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare, declare_dirichlet
+from hcpinn.descent import Preparation
 from hcpinn.errors import MethodError
 from hcpinn.objective import check_penalties, penalty_terms
-from hcpinn.planning import TrainingPlan
 from hcpinn.trial import Trial
 
 LINE = declare()
@@ -140,4 +140,4 @@ def test_runs_with_different_robin_factors_do_not_train_together():
     method = hc.Method(**HARD, embedding=hc.Plain(), penalties=(hc.BoundaryPenalty(),))
     runs = [hc.Run(declare(boundary=hc.Robin(0.0, value=value)), method) for value in (1.0, 2.0)]
     with pytest.raises(MethodError, match="same kind of boundary"):
-        TrainingPlan(runs)
+        Preparation(runs)

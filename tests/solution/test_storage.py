@@ -15,7 +15,7 @@ from jax.flatten_util import ravel_pytree
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn.descent import History, PointWeights, Stop
+from hcpinn.descent import History, Piecewise, PointWeights, Stop
 from hcpinn.errors import FileError, HcpinnError
 from hcpinn.machine.files import read_archive, write_archive
 from hcpinn.machine.precision import double
@@ -43,7 +43,10 @@ def make(problem=PROBLEM, method=METHOD, **facts):
         "problem": problem,
         "method": method,
         "seed": 7,
-        "theta": 0.5 * np.random.default_rng(0).standard_normal(size),
+        "function": Piecewise.from_arrays(
+            problem, method, {"theta": 0.5 * np.random.default_rng(0).standard_normal(size)}
+        ),
+        "estimated_error": 0.25,
         "history": History(
             np.array([1.0, 0.3, 0.1, np.nan, 1e-20, 0.1, 1 / 3]),
             (("Adam", 5), ("L-BFGS", 2)),
@@ -95,7 +98,7 @@ def own_path(saved, tmp_path):
 
 def test_every_fact_comes_back(path):
     before, after = make(), hc.load(path)
-    for field in ("method", "seed", "stop", "seconds", "verdict", "rel_l2", "rel_l1"):
+    for field in ("method", "seed", "stop", "seconds", "verdict", "rel_l2", "rel_l1", "estimated_error"):
         assert getattr(after, field) == getattr(before, field), field
     assert after.problem.name == "allen-cahn-2"
     assert dict(after.problem.parameters) == dict(PROBLEM.parameters)
@@ -164,6 +167,45 @@ def test_a_solution_in_time_windows_comes_back(tmp_path):
         hc.load(tmp_path / "windows.npz", method=dataclasses.replace(method, windows=1))
 
 
+def with_theta(arrays):
+    """The arrays as they were before version 3."""
+    other = {n: v for n, v in arrays.items() if not n.startswith("function.")}
+    return {**other, "theta": arrays["function.theta"]}
+
+
+def test_a_file_of_the_second_version_still_opens(path):
+    """It knew one engine, whose lessons were horizons, and no estimates."""
+
+    def before_engines(header):
+        method = {**header["method"], "horizons": [0.5, 1.0, 1.0, 1.0], "early": True}
+        del method["lessons"]
+        kept = {n: v for n, v in header.items() if n not in ("engine", "estimated_error")}
+        return {**kept, "method": method, "stop": "ACCURACY"}
+
+    rewritten(path, version=2, header=before_engines, arrays=with_theta)
+    after = hc.load(path)
+    assert after.method == dataclasses.replace(METHOD, horizons=(0.5, 1.0), lessons=3)
+    assert after(T, X).tobytes() == make()(T, X).tobytes()
+    assert after.estimated_error is None
+    assert after.stop is Stop.ESTIMATE  # for its verdict is that it has not converged
+
+
+def test_a_file_of_an_unknown_engine_is_refused(path):
+    rewritten(path, header=lambda h: {**h, "engine": "steam"})
+    with pytest.raises(FileError, match=r"solution\.npz was made by the engine 'steam'"):
+        hc.load(path)
+
+
+def test_segments_of_unequal_length_come_back(tmp_path):
+    method = dataclasses.replace(METHOD, windows=2, network=hc.MLP(8, 1))
+    arrays = make(method=method).function.to_arrays()
+    arrays["edges"][1] = 0.3
+    before = make(method=method, function=Piecewise.from_arrays(PROBLEM, method, arrays))
+    after = hc.load(before.save(tmp_path / "unequal.npz"))
+    assert [segment.end for segment in after.function.segments] == [0.3, 1.0]
+    assert after(T, X).tobytes() == before(T, X).tobytes()
+
+
 def test_a_file_of_the_first_version_still_opens(path):
     """It knew nothing of terms, weights and schemes."""
 
@@ -178,7 +220,7 @@ def test_a_file_of_the_first_version_still_opens(path):
         path,
         version=1,
         header=before_schemes,
-        arrays=lambda a: {n: v for n, v in a.items() if not n.startswith(("terms.", "weights."))},
+        arrays=lambda a: {n: v for n, v in with_theta(a).items() if not n.startswith(("terms.", "weights."))},
     )
     after = hc.load(path)
     assert after.method == METHOD
@@ -222,7 +264,7 @@ def test_saving_goes_to_one_file_without_code(path):
         for name in names:
             if name.endswith(".npy"):
                 np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
-    assert (header["kind"], header["version"]) == ("solution", 2)
+    assert (header["kind"], header["version"]) == ("solution", 3)
 
 
 # Problems and methods of one's own
@@ -315,9 +357,9 @@ def test_foreign_files_are_refused(tmp_path):
         hc.load(tmp_path / "check.npz")
 
 
-def rewritten(path, *, version=2, header=lambda h: h, arrays=lambda a: a):
+def rewritten(path, *, version=3, header=lambda h: h, arrays=lambda a: a):
     """The file written anew with changes."""
-    old_header, old_arrays = read_archive(path, kind="solution", version=2)
+    old_header, old_arrays = read_archive(path, kind="solution", version=3)
     plain = {k: v for k, v in old_header.items() if k not in ("kind", "version")}
     return write_archive(
         path, kind="solution", version=version, header=header(plain), arrays=arrays(old_arrays)
@@ -325,9 +367,9 @@ def rewritten(path, *, version=2, header=lambda h: h, arrays=lambda a: a):
 
 
 def test_a_newer_version_says_to_update(path):
-    rewritten(path, version=3)
+    rewritten(path, version=4)
     with pytest.raises(
-        FileError, match=r"version 3 of the solution format; .* up to version 2\. Update hcpinn"
+        FileError, match=r"version 4 of the solution format; .* up to version 3\. Update hcpinn"
     ):
         hc.load(path)
 
@@ -336,6 +378,7 @@ def test_a_newer_version_says_to_update(path):
     "name",
     [
         "problem",
+        "engine",
         "method",
         "seed",
         "stages",
@@ -360,7 +403,7 @@ def test_a_file_from_before_kernels_were_kept_opens(path):
 
 
 @pytest.mark.parametrize(
-    "name", ["theta", "loss", "reference.times", "reference.values.u", "weights.values.residual"]
+    "name", ["function.theta", "loss", "reference.times", "reference.values.u", "weights.values.residual"]
 )
 def test_a_file_that_lacks_an_array_is_refused(path, name):
     rewritten(path, arrays=lambda a: {k: v for k, v in a.items() if k != name})
@@ -388,7 +431,7 @@ def test_garbled_facts_are_refused(path, change):
 
 
 def test_parameters_of_the_wrong_number_are_refused_when_opened(path):
-    rewritten(path, arrays=lambda a: {**a, "theta": a["theta"][:-1]})
+    rewritten(path, arrays=lambda a: {**a, "function.theta": a["function.theta"][:-1]})
     with pytest.raises(FileError, match=r"solution\.npz"):
         hc.load(path)
 

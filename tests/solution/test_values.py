@@ -12,7 +12,7 @@ from solutions import SOLUTION, SYSTEM, WAVE, T, X, difference, make
 
 def test_values_are_those_of_the_trial_function():
     points = jnp.stack([jnp.asarray(T).ravel(), jnp.asarray(X).ravel()], axis=1)
-    exact = SOLUTION.trial(SOLUTION.network, points)[:, 0].reshape(T.shape)
+    exact = SOLUTION.function.trial(SOLUTION.function.network, points)[:, 0].reshape(T.shape)
     got = SOLUTION(T, X)
     assert isinstance(got, np.ndarray)
     assert got.dtype == np.float64

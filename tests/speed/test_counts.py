@@ -3,7 +3,7 @@
 import pytest
 
 import hcpinn as hc
-from hcpinn.planning import TrainingPlan
+from hcpinn.descent import Preparation
 from hcpinn.speed import BenchCase, model_problem, step_work
 
 
@@ -40,7 +40,7 @@ def test_bytes_follow_the_precision():
 def test_what_cannot_be_counted_is_refused():
     problem = model_problem()
     method = hc.Method(embedding=hc.Fourier(1), network=hc.ModifiedMLP(4, 1), points=8)
-    plan = TrainingPlan([hc.Run(problem, method)])
-    prepared = plan.prepare(0, 0, plan.theta, [], None)
+    preparation = Preparation([hc.Run(problem, method)])
+    prepared = preparation.prepare()
     with pytest.raises(hc.HcpinnError, match="MLP"):
         step_work(prepared.objective, prepared.data)

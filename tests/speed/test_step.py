@@ -5,8 +5,7 @@ import pytest
 
 import hcpinn as hc
 from hcpinn import jets
-from hcpinn.descent import Progress, train
-from hcpinn.planning import TrainingPlan
+from hcpinn.descent import Preparation, Progress, train
 from hcpinn.speed import BenchCase, TrainingStep, model_problem, time_steps
 
 SMALL = hc.Method(embedding=hc.Fourier(1), network=hc.MLP(8, 2), points=64, stages=(hc.Adam(steps=20),))
@@ -16,7 +15,7 @@ def test_losses_are_those_of_training():
     runs = [hc.Run(model_problem(), SMALL, seed) for seed in range(2)]
     step = TrainingStep(runs)
     losses = np.asarray(step.advance(20))
-    outcomes = train(TrainingPlan(runs), progress=Progress(visible=False))
+    outcomes = train(Preparation(runs), progress=Progress(visible=False))
     for number, outcome in enumerate(outcomes):
         np.testing.assert_array_equal(losses[:, number, 0], outcome.history.loss[:20])
 

@@ -10,10 +10,11 @@ import pytest
 import hcpinn as hc
 from declarations import declare, declare_dirichlet
 from hcpinn import jets
+from hcpinn.descent import Preparation
 from hcpinn.descent.runs import Run
+from hcpinn.descent.segments import window_edges
 from hcpinn.errors import MethodError
 from hcpinn.objective import residual
-from hcpinn.planning import TrainingPlan
 from hcpinn.trial import MarchedTrial, Trial, march
 
 WALLS = declare_dirichlet(start=-0.5, initial=lambda x: (1 - x) / 4 + (np.cos(0.5) - 1) * (1 + x) / 2)
@@ -50,7 +51,7 @@ def marched(name, windows=WINDOWS):
         )
         for k in range(windows)
     ]
-    trials = march(problem, windows, make, networks)
+    trials = march(problem, window_edges(problem, windows), make, networks)
     return MarchedTrial(problem, trials), tuple(networks)
 
 
@@ -132,8 +133,9 @@ def test_a_march_reaches_one_window_beyond_the_networks_it_has():
     make = lambda p: Trial(
         p, lift=hc.Decay(0.7), gate=hc.LinearGate(), embedding=hc.Fourier(2), network=hc.MLP(5, 1)
     )
-    assert [len(march(problem, WINDOWS, make, networks[:n])) for n in range(WINDOWS + 1)] == [1, 2, 3, 3]
-    (only,) = march(problem, 1, make, [])
+    edges = window_edges(problem, WINDOWS)
+    assert [len(march(problem, edges, make, networks[:n])) for n in range(WINDOWS + 1)] == [1, 2, 3, 3]
+    (only,) = march(problem, window_edges(problem, 1), make, [])
     assert (only.problem.start, only.problem.horizon) == (0.25, 1.0)
 
 
@@ -142,7 +144,7 @@ def test_without_lift_and_gate_a_window_still_knows_where_the_one_before_ended()
     free = {"lift": hc.NoLift(), "gate": hc.NoGate(), "embedding": hc.Fourier(2), "network": hc.MLP(5, 1)}
     make = lambda p: Trial(p, **free)
     network = make(problem).init(jax.random.key(0))
-    first, second = march(problem, 2, make, [network])
+    first, second = march(problem, window_edges(problem, 2), make, [network])
     points = at_time(problem, 0.5)
     np.testing.assert_array_equal(
         second.problem.initial_values([points[:, 1]])[0], first(network, points)[:, 0]
@@ -163,11 +165,11 @@ def test_without_lift_and_gate_a_window_still_knows_where_the_one_before_ended()
 def test_parts_of_ones_own_that_suit_only_the_first_window_are_refused_before_training(parts, message):
     settings = {"embedding": hc.Fourier(2), "network": hc.MLP(5, 1), "points": 64}
     with pytest.raises(MethodError, match=message):
-        TrainingPlan([Run(declare(), hc.Method(windows=2, **settings, **parts))])
-    TrainingPlan([Run(declare(), hc.Method(**settings, **parts))])
+        Preparation([Run(declare(), hc.Method(windows=2, **settings, **parts))])
+    Preparation([Run(declare(), hc.Method(**settings, **parts))])
 
 
 def test_a_gate_of_ones_own_that_vanishes_wherever_a_window_starts_is_taken():
     gate = hc.CustomGate(lambda t: jnp.sin(2 * jnp.pi * t))
     method = hc.Method(windows=2, gate=gate, embedding=hc.Fourier(2), network=hc.MLP(5, 1), points=64)
-    TrainingPlan([Run(declare(), method)])
+    Preparation([Run(declare(), method)])

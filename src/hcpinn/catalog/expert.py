@@ -36,8 +36,8 @@ def expert(problem: Problem, *, accelerator: bool | None = None) -> Method:
         penalties=edges(problem, exact=True),
         points=points,
         resampling=Resampling(every=0, by="residual"),
-        horizons=(*_growing(growth), *[1.0] * 100),
-        early=True,
+        horizons=(*_growing(growth), 1.0),
+        lessons=100,
         stages=(Broyden(steps=steps),),
     )
 

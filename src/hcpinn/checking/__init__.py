@@ -1,17 +1,9 @@
 """How good a solution is: compared with an independent one, looked at between its points, judged."""
 
-from .accuracy import grid_error
 from .comparison import relative_errors
 from .floor import kink_floor
-from .resolution import early_error, early_points, wiggles
+from .judgement import solution_of
+from .resolution import early_error, wiggles
 from .verdict import judge
 
-__all__ = [
-    "early_error",
-    "early_points",
-    "grid_error",
-    "judge",
-    "kink_floor",
-    "relative_errors",
-    "wiggles",
-]
+__all__ = ["early_error", "judge", "kink_floor", "relative_errors", "solution_of", "wiggles"]

@@ -6,27 +6,31 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from ..objective import sampling
 from ..problem import Problem
 from ..reference import Reference
+
+_POINTS = 2048
+"""At which the first moments are looked at."""
 
 _TIMES = 9
 """At how many times the space between the places of a grid is looked at."""
 
 
-def early_points(points: np.ndarray, problem: Problem, until: float) -> tuple[np.ndarray, np.ndarray]:
-    """Points moved into the time before `until`, crowded towards the start, and their shares of a mean."""
-    share = (points[:, 0] - problem.start) / problem.duration
-    moved = points.copy()
-    moved[:, 0] = problem.start + (until - problem.start) * share**2
-    return moved, 2 * share / np.sum(2 * share)
+def early_error(
+    squares: Callable[[np.ndarray], np.ndarray], problem: Problem, until: float, size: float
+) -> float:
+    """The relative error that a residual makes before the time `until`, by Cauchy and Schwarz.
 
-
-def early_error(squares: np.ndarray, shares: np.ndarray, length: float, size: float) -> float:
-    """The relative error that a residual makes in the first `length` of time, by Cauchy and Schwarz.
-
-    ‖∫ r dt‖ ≤ length · rms(r), over the size of the solution.
+    ‖∫ r dt‖ ≤ length · rms(r), over the size of the solution. `squares(points)` is |r|²; the points crowd
+    towards the start.
     """
-    return float(length * np.sqrt(np.sum(shares * squares)) / max(size, 1e-300))
+    points = sampling.interior(problem, _POINTS, seed=0, purpose="early")
+    share = (points[:, 0] - problem.start) / problem.duration
+    length = until - problem.start
+    points[:, 0] = problem.start + length * share**2
+    mean = np.average(squares(points), weights=share)
+    return float(length * np.sqrt(mean) / max(size, 1e-300))
 
 
 def wiggles(

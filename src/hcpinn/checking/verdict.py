@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..descent import Stop
+from ..outcome import Stop
 from ..solution.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def judge(
     reference: Reference | str,
     residual_trained: float,
     residual_fresh: float,
+    estimate: float | None = None,
     early: float = 0.0,
     between: float = 0.0,
     floor: float | None = None,
@@ -33,7 +34,8 @@ def judge(
 
     `reference` is the independent solution, or the reason why there is none.
     `residual_trained` and `residual_fresh` are root-mean-square residuals at the training
-    points and at points that training never saw. `early` and `between` are errors that the
+    points and at points that training never saw. `estimate` is the error as the engine estimates it: it
+    decides nothing, but is named where it turns out to be wrong. `early` and `between` are errors that the
     comparison cannot see: those made before its first time, and wiggles between its places.
     `floor` is an error that the lift alone leaves.
     """
@@ -61,6 +63,8 @@ def judge(
             f"The error is above the accuracy asked for ({accuracy:.0e}): train longer, or use more points "
             "or a larger network."
         )
+        if stop in (Stop.ESTIMATE, Stop.ACCURACY) and estimate is not None:
+            reasons.append(f"Training ended too soon: by its own estimate the error was {estimate:.0e}.")
         return Verdict("suspect" if hidden else "not converged", error, tuple(reasons))
     if unseen := _unseen(early, between, accuracy):
         return Verdict("suspect", float(np.nanmax([error, early, between])), (*reasons, *unseen))

@@ -1,9 +1,10 @@
 """Training all weights of a network by descent: methods, optimisers, the schedule and the driver."""
 
+from ..outcome import History, Outcome, PointWeights, Stop
 from .budget import with_budget
 from .checkpoint import Checkpoint, remove_checkpoints, seconds_spent, set_aside
-from .driver import History, PointWeights, Trained, train
-from .lessons import Curriculum, Resampling
+from .driver import train
+from .lessons import Curriculum, Lesson, Report, Resampling
 from .memory import available_bytes, check_memory, needed_bytes
 from .method import Method
 from .optimisers import (
@@ -17,10 +18,10 @@ from .optimisers import (
     Schedule,
     Stage,
 )
-from .phase import Phase, Plan, Prepared
+from .preparation import Preparation, Prepared, network_key
 from .progress import Progress
 from .runs import Run, check_alike
-from .stop import Stop
+from .segments import Piecewise, Segment
 from .text import from_dict, from_toml, load_method, save_method, to_dict, to_toml
 
 __all__ = [
@@ -33,19 +34,22 @@ __all__ = [
     "Curriculum",
     "Exponential",
     "History",
+    "Lesson",
     "LevenbergMarquardt",
     "Method",
-    "Phase",
-    "Plan",
+    "Outcome",
+    "Piecewise",
     "PointWeights",
+    "Preparation",
     "Prepared",
     "Progress",
+    "Report",
     "Resampling",
     "Run",
     "Schedule",
+    "Segment",
     "Stage",
     "Stop",
-    "Trained",
     "available_bytes",
     "check_alike",
     "check_memory",
@@ -53,6 +57,7 @@ __all__ = [
     "from_toml",
     "load_method",
     "needed_bytes",
+    "network_key",
     "remove_checkpoints",
     "save_method",
     "seconds_spent",

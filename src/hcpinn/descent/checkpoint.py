@@ -6,6 +6,7 @@ The last two are kept. One that proves damaged is renamed, never deleted, and th
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 import math
 import os
@@ -22,8 +23,9 @@ import numpy as np
 
 from ..errors import FileError, UnusableFileError
 from ..machine.files import read_archive, write_archive
+from .lessons import Lesson
 
-_KIND, _VERSION = "checkpoint", 3
+_KIND, _VERSION = "checkpoint", 4
 
 
 _OPTIONAL = ("points", "kept", "scores")
@@ -34,23 +36,25 @@ _OPTIONAL = ("points", "kept", "scores")
 class Position:
     """How far a training has come."""
 
-    phase: int = 0
+    lesson: Lesson
+    stage: int = 0
+    """Which of the method's stages it is in."""
     step: int = 0
-    """Steps done in this phase."""
+    """Steps done in this stage."""
     seconds: float = 0.0
     """Time spent so far, over all sittings."""
     losses: list[np.ndarray] = field(default_factory=list)
     """Loss and terms at every step so far, one block after the other, each (steps, runs, 1 + terms)."""
-    steps: list[int] = field(default_factory=list)
-    """Steps done in each finished phase."""
+    stages: list[tuple[str, int]] = field(default_factory=list)
+    """Label and steps of each stage that is done, lesson after lesson."""
     finished: list[np.ndarray] = field(default_factory=list)
     """The parameters of each finished time window, (runs, parameters)."""
     points: np.ndarray | None = None
     """Points that were chosen by looking at the residual, (runs, points, axes)."""
     kept: np.ndarray | None = None
-    """The parameters that scored best in this time window, (runs, parameters)."""
+    """The parameters with the lowest estimated error in this time window, (runs, parameters)."""
     scores: np.ndarray | None = None
-    """Their scores."""
+    """Their estimated errors."""
 
 
 @dataclass
@@ -80,10 +84,11 @@ class Checkpoint:
                 arrays[name] = value
         header = {
             "identity": self.identity,
-            "phase": position.phase,
+            "lesson": dataclasses.asdict(position.lesson),
+            "stage": position.stage,
             "step": position.step,
             "seconds": position.seconds,
-            "steps": position.steps,
+            "stages": [list(stage) for stage in position.stages],
         }
         _keep_previous(self.path)
         write_archive(self.path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
@@ -105,11 +110,12 @@ class Checkpoint:
         try:
             losses = arrays.pop("losses")
             position = Position(
-                int(header["phase"]),
+                Lesson(**header["lesson"]),
+                int(header["stage"]),
                 int(header["step"]),
                 float(header["seconds"]),
                 [losses] if losses.size else [],
-                [int(count) for count in header["steps"]],
+                [(str(label), int(count)) for label, count in header["stages"]],
                 [arrays.pop(f"finished.{i}") for i in range(_count(arrays, "finished."))],
                 *(arrays.pop(name, None) for name in _OPTIONAL),
             )

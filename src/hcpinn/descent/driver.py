@@ -1,11 +1,10 @@
-"""The one training loop: phases in turn, many runs at once, in compiled blocks of steps."""
+"""The one training loop: lesson after lesson, stage after stage, many runs at once, in compiled blocks."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -14,163 +13,137 @@ import numpy as np
 
 from ..machine.interrupt import patient_interrupt
 from ..machine.processes import agreed, is_first
+from ..objective import Data
+from ..outcome import History, Outcome, PointWeights, Stop
 from .checkpoint import Checkpoint, Position, restore
-from .phase import Plan, Prepared
+from .lessons import Report
+from .optimisers.stage import Stage
+from .preparation import Preparation, Prepared
 from .program import IDLE, Carry, Program, cast
 from .progress import Progress
-from .stop import Stop
-
-_CURVE = 200
-"""Steps that a thinned history has, about."""
-
-
-@dataclass(frozen=True)
-class History:
-    """The loss at every step of a run, or at those that were kept."""
-
-    loss: np.ndarray
-    """What was made small: one value per step, over all stages, with all weights in it."""
-    stages: tuple[tuple[str, int], ...]
-    """Name and number of steps of each stage, in order."""
-    terms: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """The mean squared mismatch of each term (residual, initial, …), without weights."""
-    at: np.ndarray | None = None
-    """The numbers of the steps, from 1 on, where not all of them are kept."""
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """The number of each step that is kept, from 1 on."""
-        return np.arange(1, len(self.loss) + 1) if self.at is None else self.at
-
-    def thinned(self) -> History:
-        """A few hundred steps of it, dense at the start, then evenly spaced, and the one of lowest loss.
-
-        Values are not smoothed.
-        """
-        count = len(self.loss)
-        if not count or self.at is not None:
-            return self
-        early, even = np.geomspace(1, count, _CURVE // 4), np.linspace(1, count, _CURVE - _CURVE // 4)
-        lowest = 1 + np.argmin(np.where(np.isfinite(self.loss), self.loss, np.inf))
-        at = np.unique(np.concatenate([early, even, [lowest]]).round().astype(int))
-        terms = {name: np.asarray(values, float)[at - 1] for name, values in self.terms.items()}
-        return History(np.asarray(self.loss, float)[at - 1], self.stages, terms, at)
-
-
-@dataclass(frozen=True)
-class PointWeights:
-    """Where a weight rule put its weights: at the end of training, for one term of the loss."""
-
-    points: np.ndarray
-    """Coordinates (t, x, …), one row per point."""
-    weights: np.ndarray
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What training gave one run."""
-
-    theta: np.ndarray
-    """The best parameters, flat, in float64; one row per time window."""
-    history: History
-    stop: Stop
-    seconds: float
-    weights: Mapping[str, PointWeights] = field(default_factory=dict)
-    points: np.ndarray | None = None
-    """The last points that were chosen by looking at the residual, if they were."""
 
 
 def train(
-    plan: Plan,
+    preparation: Preparation,
     *,
     progress: Progress,
     checkpoint: Checkpoint | None = None,
     resume: bool = False,
     max_seconds: float | None = None,
-) -> list[Trained]:
-    """Carry out a plan. Between blocks of steps it shows progress, saves checkpoints, looks for Ctrl-C."""
-    return _Training(plan, progress, checkpoint, max_seconds).run(resume=resume)
+    after_block: Callable[[], None] = lambda: None,
+    estimate: bool = False,
+) -> list[Outcome]:
+    """Train runs together, lesson after lesson, and give the outcome of each.
+
+    Args:
+        preparation: the runs, and what they train on.
+        progress: told of every stage and block of steps.
+        checkpoint: where to save the state now and then.
+        resume: go on from that checkpoint.
+        max_seconds: stop after this time, in all sittings together, and keep the best so far.
+        after_block: called after each block of steps.
+        estimate: whether to estimate the error in the end also where no schedule depends on it.
+    """
+    training = _Training(preparation, progress, checkpoint, max_seconds, after_block)
+    training.estimates = estimate or preparation.estimates
+    return training.run(resume=resume)
 
 
 class _Training:
     def __init__(
-        self, plan: Plan, progress: Progress, checkpoint: Checkpoint | None, max_seconds: float | None
+        self,
+        preparation: Preparation,
+        progress: Progress,
+        checkpoint: Checkpoint | None,
+        max_seconds: float | None,
+        after_block: Callable[[], None],
     ):
-        self.plan, self.progress, self.checkpoint, self.max_seconds = plan, progress, checkpoint, max_seconds
-        self.position = Position()
-        self.theta = np.asarray(plan.theta)
-        self.codes = np.zeros(len(plan.theta), np.int32)
+        self.preparation, self.method = preparation, preparation.method
+        self.progress, self.checkpoint, self.max_seconds = progress, checkpoint, max_seconds
+        self.after_block = after_block
+        self.estimates = True
+        self.position = Position(preparation.schedule.first)
+        self.theta = np.asarray(preparation.theta)
+        self.codes = np.zeros(len(self.theta), np.int32)
         self.weights: Any = None
         self.stop: Stop | None = None
         self.over = False
-        """Whether every run has ended for good, before the plan does."""
+        """Whether the schedule has come to its end, or every run has."""
         self.names: list[str] = []
         self.last: tuple[Program, Prepared, Carry] | None = None
         self._programs: dict[Any, Program] = {}
 
-    def run(self, *, resume: bool) -> list[Trained]:
+    @property
+    def stage(self) -> Stage:
+        """The present stage of the method."""
+        return self.method.stages[self.position.stage]
+
+    @property
+    def every(self) -> int:
+        """Steps after which points are replaced; 0 for never."""
+        return self.method.resampling.every if self.method.resampling else 0
+
+    def run(self, *, resume: bool) -> list[Outcome]:
         saved = None
         if self.checkpoint is not None and resume:
             self.position, saved = self.checkpoint.load()
         with patient_interrupt() as interrupted, self.progress:
             self.began = time.monotonic() - self.position.seconds
-            while self.position.phase < len(self.plan.phases) and self.stop is None and not self.over:
-                self._phase(saved, interrupted)
+            while self.stop is None and not self.over:
+                self._stage(saved, interrupted)
                 saved = None
-        return self._outcomes()
+            return self._outcomes()
 
-    def _phase(self, saved: list[np.ndarray] | None, interrupted: threading.Event) -> None:
-        """One phase from where it stands to its end, or to an interruption."""
-        position, number = self.position, self.position.phase
-        phase = self.plan.phases[number]
+    def _stage(self, saved: list[np.ndarray] | None, interrupted: threading.Event) -> None:
+        """One stage of a lesson from where it stands to its end, or to an interruption."""
+        position, stage, every = self.position, self.stage, self.every
         # On resuming, the points are those of the last step, even if they are due to be replaced.
         prepared = self._prepare(max(position.step - 1, 0))
         program = self._program(prepared)
-        data = cast(prepared.data, phase.stage.dtype)
+        data = cast(prepared.data, stage.dtype)
         self.names = list(prepared.objective.terms)
-        if phase.continues and self.last is not None and self.last[0] is program:
-            carry = program.renew(self.last[2], data, self.last[1].data, self.codes)
-        else:
-            known = None if phase.new_points else self.weights
-            before = None if self.last is None else self.last[1].data
-            carry = program.begin(self.theta, self.codes, known, data, before)
+        carry = self._begin(program, prepared, data)
         if saved is not None and self.checkpoint is not None:
             carry = program.devices.everywhere(restore(carry, saved, self.checkpoint.path))
-        self.progress.stage(phase.label, phase.stage.steps, position.step)
-        block = program.block(data, phase.every or phase.stage.steps)
-        while position.step < phase.stage.steps and not bool(jnp.all(carry.stop != 0)):
-            if phase.every and position.step and position.step % phase.every == 0:
+        label = self.method.label(position.lesson, stage)
+        self.progress.stage(label, stage.steps, position.step)
+        block = program.block(data, every or stage.steps)
+        while position.step < stage.steps and not bool(jnp.all(carry.stop != 0)):
+            if every and position.step and position.step % every == 0:
                 self.theta = np.asarray(carry.theta, np.float64)
                 position.points = None
                 fresh = self._prepare(position.step)
                 program = self._program(fresh)
-                data = cast(fresh.data, phase.stage.dtype)
+                data = cast(fresh.data, stage.dtype)
                 carry = program.renew(carry, data, prepared.data)
                 prepared = fresh
-            left = phase.every - position.step % phase.every if phase.every else block
-            count = min(block, left, phase.stage.steps - position.step)
+            left = every - position.step % every if every else block
+            count = min(block, left, stage.steps - position.step)
             carry, losses = program.advance(carry, data, position.step, count)
             self._record(carry, np.asarray(losses, np.float64), count)
             self.stop = self._reason_to_stop(interrupted)
             if self.checkpoint is not None and is_first() and (self.checkpoint.due or self.stop is not None):
                 self.checkpoint.save(position, carry)
-            self.plan.stepped()
+            self.after_block()
             if self.stop is not None:
                 break
-        if self.stop is None and number + 1 < len(self.plan.phases):
-            self._expect(self.plan.pending(number), carry)
         self.theta, self.codes = np.asarray(carry.best, np.float64), np.asarray(carry.stop)
         self.weights, self.last = carry.weights, (program, prepared, carry)
-        self._keep(number)
+        position.stages.append((label, position.step))
         if self.stop is None:
-            self._close(number)
+            self._close_stage()
 
-    def _expect(self, awaited: str, carry: Carry) -> None:
-        """Say what the end of a phase waits for, and save first: a second Ctrl-C breaks the waiting off."""
-        if awaited:
-            if self.checkpoint is not None and is_first():
-                self.checkpoint.save(self.position, carry)
-            self.progress.waiting(awaited)
+    def _begin(self, program: Program, prepared: Prepared, data: Data) -> Carry:
+        """The state before the first step, with what can be kept of the stage before."""
+        lesson = self.position.lesson
+        # A first-order stage starts anew, with its schedule and its weights.
+        continues = len(self.method.stages) == 1 and lesson.number > 0 and not self.stage.tolerant
+        if continues and self.last is not None and self.last[0] is program:
+            return program.renew(self.last[2], data, self.last[1].data, self.codes)
+        new_points = self.position.stage == 0 and (lesson.window, lesson.number) != (0, 0)
+        known = None if new_points else self.weights
+        before = None if self.last is None else self.last[1].data
+        return program.begin(self.theta, self.codes, known, data, before)
 
     def _reason_to_stop(self, interrupted: threading.Event) -> Stop | None:
         """Why training should break off now, if it should."""
@@ -182,48 +155,34 @@ class _Training:
         code = int(agreed(np.int32(own.code if own else 0)))
         return Stop.from_code(code) if code else None
 
-    def _keep(self, number: int) -> None:
-        """Remember the parameters that do best on points apart, over the phases that can be compared."""
-        position = self.position
-        scores = self.plan.score(number, self.theta, position.finished)
-        if scores is None:
-            return
-        scores = np.asarray(agreed(scores))
-        if position.kept is None or position.scores is None:
-            position.kept, position.scores = self.theta, np.full(len(scores), np.inf)
-        # A run that has stopped was kept when it did; one that broke down has no score.
-        better = scores < position.scores
-        position.kept = np.where(better[:, None], self.theta, position.kept)
-        position.scores = np.where(better, scores, position.scores)
-
     def _prepare(self, step: int) -> Prepared:
-        """The data that a step of the present phase trains on."""
-        phase = self.plan.phases[self.position.phase]
-        part = step // phase.every if phase.every else 0
-        prepared = self.plan.prepare(
-            self.position.phase, part, self.theta, self.position.finished, self.position.points
+        """The data that a step of the present stage trains on."""
+        position = self.position
+        part = step // self.every if self.every else 0
+        prepared = self.preparation.prepare(
+            position.lesson, part, self.theta, position.finished, position.points
         )
-        self.position.points = prepared.points
+        position.points = prepared.points
         return prepared
 
     def _program(self, prepared: Prepared) -> Program:
-        """The compiled program of this phase; phases of one shape share it."""
-        phase, runs = self.plan.phases[self.position.phase], len(self.theta)
+        """The compiled program of this stage; stages of one shape share it."""
         axes = prepared.axes
-        key = (id(prepared.objective), phase.stage, jax.tree.structure(axes))
+        key = (id(prepared.objective), self.stage, jax.tree.structure(axes))
         if key not in self._programs:
             self._programs[key] = Program(
                 prepared.objective,
-                phase.stage,
+                self.stage,
                 axes,
-                runs=runs,
-                rule=self.plan.weights,
-                batches=self.plan.batches,
+                runs=len(self.theta),
+                rule=self.method.weights,
+                batches=self.method.batches,
             )
         return self._programs[key]
 
     def _record(self, carry: Carry, losses: np.ndarray, count: int) -> None:
-        self.progress.losses(sum(self.position.steps) + self.position.step, self.names, losses)
+        taken = sum(steps for _, steps in self.position.stages)
+        self.progress.losses(taken + self.position.step, self.names, losses)
         self.position.step += count
         self.position.losses.append(losses)
         self.position.seconds = time.monotonic() - self.began
@@ -232,47 +191,82 @@ class _Training:
         terms = dict(zip(self.names, last[1:], strict=True)) if len(self.names) > 1 else {}
         self.progress.update(self.position.step, best, terms)
 
-    def _close(self, number: int) -> None:
-        """A phase is over: what ended it need not end the next, unless the run broke down."""
+    def _close_stage(self) -> None:
+        """A stage is over: what ended it need not end the next, unless the run broke down."""
         position = self.position
-        position.steps.append(position.step)
-        position.phase, position.step = number + 1, 0
-        if self.plan.phases[number].closes:
+        position.step = 0
+        if position.stage + 1 < len(self.method.stages):
+            position.stage += 1
+            self.codes = np.where(_is_final(self.codes), self.codes, 0)
+        else:
+            self._close_lesson()
+
+    def _close_lesson(self) -> None:
+        """See how good each run has become, and ask the schedule what comes next."""
+        position, lesson = self.position, self.position.lesson
+        if self.preparation.estimates and lesson.whole:
+            self._compare()
+        final = _is_final(self.codes)
+        following = self.preparation.schedule.next(Report(lesson, bool(np.all(final))))
+        if following is None or following.window != lesson.window:
             position.finished.append(self.theta if position.kept is None else position.kept)
             position.kept = position.scores = None
-        if number + 1 < len(self.plan.phases):
-            final = [s.code for s in Stop if s.failed or s is Stop.ACCURACY]
-            self.codes = np.where(np.isin(self.codes, final), self.codes, 0)
-            good = np.asarray(agreed(self.plan.satisfied(number, self.theta))) & (self.codes == 0)
-            self.codes = np.where(good, Stop.ACCURACY.code, self.codes).astype(np.int32)
-            if position.kept is not None and position.scores is not None:
-                position.kept = np.where(good[:, None], self.theta, position.kept)
-                position.scores = np.where(good, -np.inf, position.scores)
-            self.over = bool(np.all(self.codes != 0))
-            if self.plan.phases[number + 1].new_points and not self.over:
-                position.points = None
+            if following is not None:  # the next window has to become good on its own
+                self.codes = np.where(self.codes == Stop.ESTIMATE.code, 0, self.codes)
+                final = _is_final(self.codes)
+        self.over = following is None or bool(np.all(final))
+        if following is not None and not self.over:
+            self.codes = np.where(final, self.codes, 0).astype(np.int32)
+            position.lesson, position.stage, position.points = following, 0, None
 
-    def _outcomes(self) -> list[Trained]:
+    def _compare(self) -> None:
+        """Estimate the error of each run; keep the parameters that do best, and end runs that do well."""
+        position, window = self.position, self.position.lesson.window
+        errors = agreed(self.preparation.estimate(window, self.theta, position.finished))
+        if position.kept is None or position.scores is None:
+            position.kept, position.scores = self.theta, np.full(len(errors), np.inf)
+        going = ~_is_final(self.codes)
+        better = errors < position.scores
+        position.kept = np.where(better[:, None], self.theta, position.kept)
+        position.scores = np.where(better, errors, position.scores)
+        good = going & (position.scores <= self.preparation.goal(window))
+        self.codes = np.where(good, Stop.ESTIMATE.code, self.codes).astype(np.int32)
+
+    def _outcomes(self) -> list[Outcome]:
         position = self.position
         losses = np.concatenate(position.losses)
-        counts = [*position.steps, *([position.step] if self.stop is not None else [])]
-        ends = np.cumsum(counts)
-        done = list(position.finished)
-        if self.stop is not None or (self.over and not self.plan.phases[position.phase - 1].closes):
-            done.append(self.theta if position.kept is None else position.kept)
+        ends = np.cumsum([count for _, count in position.stages])
+        windows = list(position.finished)
+        if len(windows) == position.lesson.window:
+            windows.append(self.theta if position.kept is None else position.kept)
+        errors: Sequence[float | None] = [None] * len(self.theta)
+        if self.estimates:
+            errors = self.preparation.estimated_errors(windows)
         results = []
         for run in range(len(self.theta)):
             taken = losses[:, run, 0] != IDLE
             steps = tuple(
-                (phase.label, int(taken[end - count : end].sum()))
-                for phase, count, end in zip(self.plan.phases, counts, ends, strict=False)
+                (label, int(taken[end - count : end].sum()))
+                for (label, count), end in zip(position.stages, ends, strict=True)
             )
             own = Stop.from_code(int(self.codes[run])) if self.codes[run] else (self.stop or Stop.BUDGET)
             terms = {name: losses[taken, run, i + 1] for i, name in enumerate(self.names)}
             history = History(losses[taken, run, 0], tuple(item for item in steps if item[1]), terms)
-            theta = np.stack([window[run] for window in done])
             points = None if position.points is None else position.points[run]
-            results.append(Trained(theta, history, own, position.seconds, self._weights_of(run), points))
+            function = self.preparation.function(run, [theta[run] for theta in windows])
+            residuals = self.preparation.residuals(run, function, points)
+            results.append(
+                Outcome(
+                    function,
+                    own,
+                    history,
+                    position.seconds,
+                    residuals,
+                    estimated_error=errors[run],
+                    weights=self._weights_of(run),
+                    trial=function.segments[0].trial,
+                )
+            )
         return results
 
     def _weights_of(self, run: int) -> dict[str, PointWeights]:
@@ -284,3 +278,8 @@ class _Training:
             own = program.places(prepared.data, name)[run]
             found[name] = PointWeights(own, np.asarray(factors[run], np.float64))
         return found
+
+
+def _is_final(codes: np.ndarray) -> np.ndarray:
+    """Which runs take no further step in this window: they are good enough, or broke down."""
+    return np.isin(codes, [stop.code for stop in Stop if stop.failed or stop is Stop.ESTIMATE])

@@ -9,7 +9,7 @@ from ..errors import MethodError, unknown_name
 from ..objective import Batches, Penalty, WeightRule
 from ..objective.sampling import SAMPLERS
 from ..trial import MLP, Decay, Embedding, Fourier, Gate, Lift, LinearGate, Network
-from .lessons import Curriculum, Resampling
+from .lessons import Curriculum, Horizons, Lesson, Repetition, Resampling, Rule, Schedule, Windows
 from .optimisers.adam import Adam
 from .optimisers.lbfgs import LBFGS
 from .optimisers.stage import Stage
@@ -42,10 +42,13 @@ class Method:
     windows: int = 1
     """Time windows, one network each, trained one after the other from the end of the one before."""
     horizons: tuple[float, ...] = (1.0,)
-    """Shares of the duration over which all stages run in turn, on one network; the last is 1."""
+    """Growing shares of a window over which all stages run in turn, on one network; the last is 1."""
     curriculum: Curriculum | None = None
-    early: bool = False
-    """Whether to stop, after a lesson over the whole duration, once the accuracy asked for is reached."""
+    lessons: int = 1
+    """How many times, at most, all stages run over the whole of a window, resampling before each.
+
+    With more than one, a window ends once its estimated error is small enough for the accuracy.
+    """
     stages: tuple[Stage, ...] = (Adam(), LBFGS())
 
     def __post_init__(self) -> None:
@@ -67,7 +70,7 @@ class Method:
                 raise MethodError(f"{part} must be a {kind.__name__}, but is {value!r}.")
         if not isinstance(self.name, str):
             raise MethodError(f"The name of a method must be text, but is {self.name!r}.")
-        for part in ("points", "windows"):
+        for part in ("points", "windows", "lessons"):
             value = getattr(self, part)
             if not (isinstance(value, int) and value >= 1):
                 raise MethodError(f"A method needs at least one of its {part}, but {part} = {value!r}.")
@@ -77,10 +80,27 @@ class Method:
         self._check_tuple("penalties", Penalty, "(InitialPenalty(),)")
         if not self.stages:
             raise MethodError("A method needs at least one stage of training.")
-        if not isinstance(self.early, bool):
-            raise MethodError(f"early must be True or False, but is {self.early!r}.")
         self._check_horizons()
         self._check_together()
+
+    @property
+    def schedule(self) -> Schedule:
+        """The order of lessons: repetitions within horizons, within the curriculum, within windows."""
+        rules: list[Rule] = [Repetition(self.lessons), Horizons(self.horizons)]
+        if self.curriculum is not None:
+            rules.append(self.curriculum)
+        return Schedule((*rules, Windows(self.windows)))
+
+    def label(self, lesson: Lesson, stage: Stage) -> str:
+        """What a user reads beside the progress bar."""
+        parts = [stage.label]
+        if self.windows > 1:
+            parts.append(f"window {lesson.window + 1}/{self.windows}")
+        if self.curriculum:
+            parts.append(f"{self.curriculum.parameter} × {lesson.factor:g}")
+        if len(self.horizons) > 1 or self.lessons > 1:
+            parts.append(f"to {lesson.share:.0%} of T")
+        return ", ".join(parts)
 
     def __str__(self) -> str:
         from .text import to_toml
@@ -95,10 +115,10 @@ class Method:
     def _check_horizons(self) -> None:
         shares: tuple[float, ...] = self.horizons
         good = isinstance(shares, tuple) and all(isinstance(s, int | float) and 0 < s <= 1 for s in shares)
-        if not good or tuple(shares)[-1:] != (1.0,) or list(shares) != sorted(shares):
+        if not good or tuple(shares)[-1:] != (1.0,) or list(shares) != sorted(set(shares)):
             raise MethodError(
                 f"horizons must be a tuple of growing shares that ends in 1.0, as in (0.25, 0.5, 1.0), but "
-                f"is {shares!r}."
+                f"is {shares!r}. For several lessons over the whole, use lessons=3."
             )
 
     def _check_together(self) -> None:

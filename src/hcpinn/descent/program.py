@@ -12,8 +12,8 @@ from jaxtyping import Array, Float, Int
 
 from ..objective import RESIDUAL, Batches, Data, Objective, WeightRule, take_batch
 from ..objective.sampling import nearest
+from ..outcome import Stop
 from .optimisers.stage import Stage, Target
-from .stop import Stop
 
 _DIVERGED = 1e6
 """Growth of the loss over its first value that counts as divergence."""

@@ -65,7 +65,7 @@ def check_alike(runs: Sequence[Run]) -> None:
 
 _SHARED = (
     *("gate", "embedding", "network", "penalties", "points", "sampler", "batches"),
-    *("weights", "resampling", "windows", "horizons", "curriculum", "early", "stages"),
+    *("weights", "resampling", "windows", "horizons", "curriculum", "lessons", "stages"),
 )
 """The parts of a method in which runs that train together agree."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,14 @@ from ..errors import FileError, HcpinnError, MethodError, unknown_name
 from ..machine.files import write_bytes
 from ..objective import Penalty, WeightRule
 from ..trial import Embedding, Gate, Lift, Network
-from . import lessons as schedule
+from . import lessons
 from .method import Method
 from .optimisers.rates import Schedule
 from .optimisers.stage import Stage
 
 _PARTS = {
     name: part
-    for room in (trial, objective, training, schedule)
+    for room in (trial, objective, training, lessons)
     for name, part in vars(room).items()
     if inspect.isclass(part) and dataclasses.is_dataclass(part) and not name.startswith("Custom")
 }
@@ -37,9 +38,19 @@ def to_dict(method: Method) -> dict[str, Any]:
 def from_dict(data: Any) -> Method:
     """The method that `to_dict` described; settings left out have their defaults."""
     try:
-        return _make(Method, {name: _object(value) for name, value in data.items()})
+        return _make(Method, {name: _object(value) for name, value in _with_lessons(data).items()})
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         raise FileError(f"This is not the description of a method: {error}.") from error
+
+
+def _with_lessons(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings from before lessons were counted: each was a horizon of 1.0, and `early` left out the last."""
+    found = dict(data)
+    shares = found.get("horizons", ())
+    if found.pop("early", None) is not None or list(shares).count(1.0) > 1:
+        growing = [share for share in shares if share != 1.0]
+        found.update(horizons=[*growing, 1.0], lessons=max(1, len(shares) - len(growing)))
+    return found
 
 
 def to_toml(method: Method) -> str:

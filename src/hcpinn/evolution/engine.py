@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import MethodError
 from ..machine.precision import double
-from ..problem import Dirichlet, Periodic, Problem
+from ..problem import Problem
 from .adapt import densities
 from .basis import Basis, orthonormal, quadrature
 from .breaks import find_breaks, find_places
@@ -202,7 +202,7 @@ class _Engine:
         problem = self.problem
         condition = problem.boundaries[axis]
         low, high = problem.domain.bounds[axis]
-        periodic, gated = isinstance(condition, Periodic), isinstance(condition, Dirichlet)
+        periodic, gated = condition.periodic, condition.prescribes_values
         rng = np.random.default_rng([zlib.crc32(problem.space[axis].encode()), self.seed, number])
         layer = sample(
             count, low, high, periodic=periodic, gated=gated, density=density, steepest=2.0, rng=rng
@@ -213,7 +213,7 @@ class _Engine:
         room = (2.0 if density is None else 2.5) if self.dimensions == 1 else 1.5
         points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
         order = max(index[axis + 1] for index in problem.derivatives)
-        free = None if isinstance(condition, Periodic | Dirichlet) else condition.coefficients
+        free = None if periodic or gated else (condition.sides[0].value, condition.sides[0].slope)
         cut = 1e-13 if self.dimensions == 1 and free is None else 1e-10
         return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, condition=free)
 

@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Array
 
 from ..machine.precision import double
-from ..problem import Dirichlet, Index, Periodic, Problem
+from ..problem import Index, Problem
 from ..trial import Decay, Semigroup, jet_of
-from ..trial.part import columns
+from ..trial.function import columns
 from ..trial.semigroup import Waves, has_waves
 
 _CHUNK = 1024
@@ -106,7 +106,7 @@ class Carrier:
         parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if self.moves:
             parts.append(lambda times: self._moving(space, times))
-        elif self.waves is None or not isinstance(self.problem.boundaries[0], Periodic):
+        elif self.waves is None or not self.problem.boundaries[0].periodic:
             still = self._moving(space, np.array([self.problem.start]))
             parts.append(lambda times: still)
         if self.waves is not None:
@@ -182,8 +182,9 @@ def _with_slopes(problem: Problem, lift: Callable[[Array], Array]) -> Callable[[
     B is the condition's left side and the cubics h have B h = 1 on their own face and 0 on the other.
     """
     for axis, condition in enumerate(problem.boundaries):
-        if not isinstance(condition, Periodic | Dirichlet):
-            lift = _corrected(problem, lift, axis, condition.coefficients)
+        if condition.sides and not condition.prescribes_values:
+            side = condition.sides[0]
+            lift = _corrected(problem, lift, axis, (side.value, side.slope))
     return lift
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..problem import Index
+from ..problem import Index, Problem
 from ..trial import Fixed, MarchedTrial, Trial
 from ..trial.trial import MarchedFixed
 
@@ -17,16 +17,28 @@ def residual(
     trial: Trial | MarchedTrial, network: Any, fixed: Fixed | MarchedFixed, parameters: Mapping[str, Any]
 ) -> Float[Array, "points components"]:
     """r at the points of `fixed`, for a network's parameters and the problem's named parameters."""
-    problem = trial.problem
     given: Any = fixed
-    jet = trial.jet(network, given)
+    return _of_jet(trial.problem, trial.jet(network, given), fixed.coordinates, parameters)
+
+
+def residual_of(
+    problem: Problem, derivative: Callable[[Array, Index], Array], points: Float[Array, "points axes"]
+) -> Float[Array, "points components"]:
+    """r at points of any function, given its derivatives by index."""
+    first: Index = (1, *(0 for _ in problem.space))
+    jet = {index: derivative(points, index) for index in (*problem.derivatives, first)}
+    return _of_jet(problem, jet, points, problem.parameters)
+
+
+def _of_jet(
+    problem: Problem, jet: Mapping[Index, Array], points: Array, parameters: Mapping[str, Any]
+) -> Array:
     fields = {index: problem.to_fields(values) for index, values in jet.items()}
-    shape = fixed.coordinates.shape[:1]
 
     def lookup(number: int, index: Index) -> Array:
-        return fields[index][number] if index in fields else jnp.zeros(shape, fixed.coordinates.dtype)
+        return fields[index][number] if index in fields else jnp.zeros(points.shape[:1], points.dtype)
 
-    coordinates = [fixed.coordinates[:, i] for i in range(len(problem.axes))]
+    coordinates = [points[:, i] for i in range(len(problem.axes))]
     rates = problem.evaluate_rhs(lookup, coordinates, parameters)
     first: Index = (1, *(0 for _ in problem.space))
     return problem.to_components([lookup(n, first) - rate for n, rate in enumerate(rates)])

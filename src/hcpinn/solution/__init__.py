@@ -2,6 +2,7 @@
 
 from .solution import Solution, grid_axes
 from .storage import load, save_solution
+from .values import on_grid
 from .verdict import Verdict
 
-__all__ = ["Solution", "Verdict", "grid_axes", "load", "save_solution"]
+__all__ = ["Solution", "Verdict", "grid_axes", "load", "on_grid", "save_solution"]

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
-from jax.flatten_util import ravel_pytree
 
-from ..descent import History, Method, PointWeights, Stop
+from ..descent import Method
 from ..errors import HcpinnError, ProblemError
-from ..machine.precision import double
 from ..machine.provenance import Provenance
-from ..objective import residual
+from ..objective.residual import residual_of
+from ..outcome import Function, History, PointWeights, Stop
 from ..problem import MAX_ORDER, Index, Problem
-from ..trial import MarchedTrial, Trial, derivative_of, make_trial, march
+from .values import evaluate, on_grid
 from .verdict import Verdict
 
 if TYPE_CHECKING:
     from ..reference import Reference
-
-_BATCH = 1 << 16
-"""Points evaluated at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,43 +39,31 @@ class Solution:
     problem: Problem
     method: Method
     seed: int
-    theta: np.ndarray
-    """The network's parameters, as one vector."""
+    function: Function
+    """What the engine found, at rows (t, x, …)."""
     history: History
     stop: Stop
+    """Why the engine stopped; `ACCURACY` if by its own estimate, and the verdict agrees."""
     seconds: float
     provenance: Provenance
     verdict: Verdict
+    estimated_error: float | None = None
+    """The relative L2 error as the engine estimates it, which is no part of the verdict."""
     rel_l2: Mapping[str, float] | None = None
     """Relative L2 error against the reference, per field (per part of a complex one)."""
     rel_l1: Mapping[str, float] | None = None
     reference: Reference | None = None
     weights: Mapping[str, PointWeights] = field(default_factory=dict)
     """Where the method's weight rule put its weights in the end, by term of the loss."""
-    trained: Trial | None = field(default=None, repr=False)
-    """The trial function that was trained, where it is at hand; else it is made from problem and method."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stop", self.verdict.settles(self.stop))
 
     @cached_property
-    def trial(self) -> Trial | MarchedTrial:
-        """The trial function, for use inside JAX programs together with `network`."""
-        return self._trial_and_network[0]
-
-    @cached_property
-    def network(self) -> Any:
-        """The network's parameters in the shape `trial` takes them; a tuple if there are time windows."""
-        return self._trial_and_network[1]
-
-    @cached_property
-    def _trial_and_network(self) -> tuple[Trial | MarchedTrial, Any]:
-        windows = self.method.windows
-        with double(), jax.ensure_compile_time_eval():
-            first = self.trained or make_trial(self.problem, self.method)
-            unravel = ravel_pytree(first.init(jax.random.key(0)))[1]
-            networks = tuple(unravel(theta) for theta in jnp.asarray(self.theta).reshape(windows, -1))
-            if windows == 1:
-                return first, networks[0]
-            trials = march(self.problem, windows, lambda p: make_trial(p, self.method), networks)
-            return MarchedTrial(self.problem, trials), networks
+    def theta(self) -> np.ndarray:
+        """The parameters of the function, as one vector."""
+        leaves = [np.asarray(leaf, np.float64).ravel() for leaf in jax.tree.leaves(self.function.parameters)]
+        return np.concatenate(leaves)
 
     def __call__(self, *coordinates: Any) -> Any:
         """u at t, x, …: NumPy arrays, or traced ones inside JAX transformations."""
@@ -90,19 +72,7 @@ class Solution:
     def derivative(self, name: str, *coordinates: Any) -> Any:
         """A derivative by name: "x", "xx", "t", "tx", or "" for the value itself."""
         index = self._index(name)
-        given = self._all_given(coordinates)
-        if any(isinstance(value, Tracer) for value in given):
-            shape, points = _points([jnp.asarray(v) for v in given], jnp)
-            # Inside the caller's program the caller's precision holds.
-            network = jax.tree.map(lambda a: jnp.asarray(np.asarray(a, points.dtype)), self.network)
-            return self._fields(derivative_of(self.trial, network, points, index), shape)
-        with double():
-            shape, points = _points([_real(v) for v in given], np)
-            parts = [
-                np.asarray(self.trial.derivative(self.network, jnp.asarray(points[i : i + _BATCH]), index))
-                for i in range(0, max(len(points), 1), _BATCH)
-            ]
-        return self._fields(np.concatenate(parts), shape)
+        return self._evaluated(lambda points: self.function.derivative(points, index), coordinates)
 
     def __getattr__(self, name: str) -> Any:
         if re.fullmatch(r"d[txyz]+", name) is None:
@@ -111,20 +81,11 @@ class Solution:
 
     def on_grid(self, times: Any, *axes: Any) -> dict[str, np.ndarray]:
         """Values on the grid of all given times and positions: field → array (times, x, …)."""
-        mesh = np.meshgrid(*(_real(a) for a in self._all_given((times, *axes))), indexing="ij")
-        values = self(*mesh)
-        return dict(zip(self.problem.fields, values if isinstance(values, tuple) else (values,), strict=True))
+        return on_grid(self.problem, self.function, times, *axes)
 
     def residual(self, *coordinates: Any) -> Any:
         """uₜ − F at t, x, …: zero where the equation holds."""
-        given = self._all_given(coordinates)
-        with double():
-            shape, points = _points([_real(v) for v in given], np)
-            parts = [
-                np.asarray(self._compiled_residual(jnp.asarray(points[i : i + _BATCH])))
-                for i in range(0, max(len(points), 1), _BATCH)
-            ]
-        return self._fields(np.concatenate(parts), shape)
+        return self._evaluated(self._compiled_residual, coordinates)
 
     def summary(self) -> dict[str, Any]:
         """The facts about this solution as plain data."""
@@ -139,6 +100,7 @@ class Solution:
             "seed": self.seed,
             "rel_l2": None if self.rel_l2 is None else {k: _number(v) for k, v in self.rel_l2.items()},
             "rel_l1": None if self.rel_l1 is None else {k: _number(v) for k, v in self.rel_l1.items()},
+            "estimated_error": _number(self.estimated_error),
             "verdict": self.verdict.status,
             "verdict_error": _number(self.verdict.error),
             "verdict_reasons": list(self.verdict.reasons),
@@ -231,22 +193,12 @@ class Solution:
             )
         return tuple(name.count(axis) for axis in axes)
 
-    def _all_given(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
-        axes = self.problem.axes
-        if len(coordinates) != len(axes):
-            raise ProblemError(
-                f"{self.problem.name} has the coordinates {', '.join(axes)}, but {len(coordinates)} "
-                "were given."
-            )
-        return coordinates
-
     @cached_property
     def _compiled_residual(self) -> Any:
-        parameters = dict(self.problem.parameters)
-        return jax.jit(lambda p: residual(self.trial, self.network, self.trial.fix(p), parameters))
+        return jax.jit(lambda points: residual_of(self.problem, self.function.derivative, points))
 
-    def _fields(self, components: Any, shape: tuple[int, ...]) -> Any:
-        values = tuple(v.reshape(shape) for v in self.problem.to_fields(components))
+    def _evaluated(self, function: Callable[[Any], Any], coordinates: Sequence[Any]) -> Any:
+        values = evaluate(self.problem, function, coordinates)
         return values[0] if len(values) == 1 else values
 
 
@@ -267,25 +219,3 @@ def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
 def _number(value: Any) -> float | None:
     """A number that JSON can hold, or None."""
     return float(value) if value is not None and np.isfinite(value) else None
-
-
-def _real(value: Any) -> np.ndarray:
-    try:
-        array = np.asarray(value, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(
-            f"A coordinate must be a number or an array of numbers, but is {value!r}."
-        ) from error
-    return array
-
-
-def _points(coordinates: Sequence[Any], module: Any) -> tuple[tuple[int, ...], Any]:
-    """The common shape of the coordinates, and one row per point."""
-    try:
-        arrays = module.broadcast_arrays(*coordinates)
-    except ValueError as error:
-        shapes = ", ".join(str(np.shape(c)) for c in coordinates)
-        raise ProblemError(
-            f"The coordinates have shapes {shapes}, which do not broadcast together."
-        ) from error
-    return arrays[0].shape, module.stack([a.reshape(-1) for a in arrays], axis=1)

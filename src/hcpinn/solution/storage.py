@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..catalog import ENTRIES
-from ..descent import History, Method, PointWeights, Stop, from_dict, to_dict
+from ..descent import Method, Piecewise, from_dict, to_dict
 from ..equation import fingerprint
 from ..errors import FileError, HcpinnError, UnusableFileError
 from ..machine.files import read_archive, write_archive
 from ..machine.provenance import Provenance
+from ..outcome import Function, History, PointWeights, Stop
 from ..problem import Problem
 from ..reference import Reference
 from .solution import Solution
 from .verdict import Verdict
 
-_KIND, _VERSION = "solution", 2
+_KIND, _VERSION = "solution", 3
+
+_ENGINES: dict[str, Callable[[Problem, Method, Mapping[str, np.ndarray]], Function]] = {
+    "descent": Piecewise.from_arrays
+}
+"""How the arrays of each engine become a function again."""
+
+_MISFIT = (
+    "{path} does not give the function that was saved: its parameters do not fit the method '{method}'. "
+    "Give the method it was trained with."
+)
 
 
 def save_solution(solution: Solution, path: str | Path) -> Path:
     """Write a solution to one file."""
     arrays: dict[str, Any] = {
-        "theta": solution.theta,
+        **{f"function.{name}": array for name, array in solution.function.to_arrays().items()},
         "loss": solution.history.loss,
         "probes": _probes(solution),
     }
@@ -35,6 +47,7 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
             "parameters": dict(solution.problem.parameters),
             "fingerprint": fingerprint(solution.problem),
         },
+        "engine": solution.function.engine,
         "method": to_dict(solution.method),
         "seed": solution.seed,
         "stages": [list(item) for item in solution.history.stages],
@@ -44,6 +57,7 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
         "versions": dict(solution.provenance.versions),
         "kernels": solution.provenance.kernels,
         "verdict": [solution.verdict.status, solution.verdict.error, list(solution.verdict.reasons)],
+        "estimated_error": solution.estimated_error,
         "rel_l2": None if solution.rel_l2 is None else dict(solution.rel_l2),
         "rel_l1": None if solution.rel_l1 is None else dict(solution.rel_l1),
         "reference": None,
@@ -90,11 +104,13 @@ def _rebuild(
     if header["reference"] is not None:
         reference = Reference.from_plain(header["reference"], _under("reference.", arrays))
     status, error, reasons = header["verdict"]
+    problem = _problem(path, header["problem"], problem)
+    method = from_dict(header["method"]) if method is None else method
     return Solution(
-        problem=_problem(path, header["problem"], problem),
-        method=from_dict(header["method"]) if method is None else method,
+        problem=problem,
+        method=method,
         seed=header["seed"],
-        theta=np.asarray(arrays["theta"], np.float64),
+        function=_function(path, header, arrays, problem, method),
         history=History(
             arrays["loss"],
             tuple((name, count) for name, count in header["stages"]),
@@ -105,6 +121,7 @@ def _rebuild(
         seconds=header["seconds"],
         provenance=Provenance(header["device"], header["versions"], header.get("kernels")),
         verdict=Verdict(status, error, tuple(reasons)),
+        estimated_error=header.get("estimated_error"),
         rel_l2=header["rel_l2"],
         rel_l1=header["rel_l1"],
         reference=reference,
@@ -113,6 +130,21 @@ def _rebuild(
             for name, points in _under("weights.points.", arrays).items()
         },
     )
+
+
+def _function(
+    path: object, header: dict[str, Any], arrays: dict[str, Any], problem: Problem, method: Method
+) -> Function:
+    """Before version 3 there was one engine, and its vector of parameters went by the name of theta."""
+    old = header["version"] < 3
+    own = {"theta": arrays["theta"]} if old else _under("function.", arrays)
+    engine = "descent" if old else header["engine"]
+    if engine not in _ENGINES:
+        raise FileError(f"{path} was made by the engine '{engine}', which this hcpinn does not have.")
+    try:
+        return _ENGINES[engine](problem, method, own)
+    except (TypeError, ValueError) as error:
+        raise FileError(_MISFIT.format(path=path, method=method.name)) from error
 
 
 def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
@@ -136,10 +168,7 @@ def _check_function(path: object, solution: Solution, saved: np.ndarray) -> None
     except (TypeError, ValueError):
         same = False
     if not same:
-        raise FileError(
-            f"{path} does not give the function that was saved: its parameters do not fit the method "
-            f"'{solution.method.name}'. Give the method it was trained with."
-        )
+        raise FileError(_MISFIT.format(path=path, method=solution.method.name))
 
 
 def _problem(path: object, saved: dict[str, Any], given: Problem | None) -> Problem:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..outcome import Stop
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -18,6 +20,15 @@ class Verdict:
     def converged(self) -> bool:
         """Whether the solution can be relied upon."""
         return self.status == "converged"
+
+    def settles(self, stop: Stop) -> Stop:
+        """The reason to stop in the light of this verdict, so that the two cannot contradict each other.
+
+        Only where the verdict is `converged` has the accuracy been reached; else there was an estimate.
+        """
+        if stop not in (Stop.ACCURACY, Stop.ESTIMATE):
+            return stop
+        return Stop.ACCURACY if self.converged else Stop.ESTIMATE
 
     def __str__(self) -> str:
         figure = (

@@ -1,4 +1,4 @@
-"""The training step to be timed: the same program and data as in training."""
+"""The training step that is timed: the driver's own program, on its own data."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
+from ..descent import Preparation
 from ..descent.program import Program, cast
 from ..descent.runs import Run
 from ..machine.precision import double
-from ..planning import TrainingPlan
 from .counts import Work, step_work
 from .timing import Timing, time_steps
 
@@ -24,19 +24,20 @@ class TrainingStep:
     def __init__(self, runs: Sequence[Run], *, stage: int = 0):
         """Prepare the stage with this number, with the initial parameters of the runs."""
         with double():
-            plan = TrainingPlan(runs)
-            prepared = plan.prepare(stage, 0, plan.theta, [], None)
-            own = plan.phases[stage].stage
+            preparation = Preparation(runs)
+            prepared, method = preparation.prepare(), preparation.method
+            own = method.stages[stage]
             self.program = Program(
                 prepared.objective,
                 own,
                 prepared.axes,
                 runs=len(runs),
-                rule=plan.weights,
-                batches=plan.batches,
+                rule=method.weights,
+                batches=method.batches,
             )
             self.data = cast(prepared.data, own.dtype)
-            self.carry = self.program.begin(plan.theta, np.zeros(len(runs), np.int32), None, self.data)
+            running = np.zeros(len(runs), np.int32)
+            self.carry = self.program.begin(preparation.theta, running, None, self.data)
             self.block = self.program.block(self.data, own.steps)
         self.taken = 0
 

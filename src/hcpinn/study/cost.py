@@ -139,7 +139,7 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
     """Time and memory of runs that train together."""
     count, method = len(runs), runs[0].method
     shape = _shape(runs[0].problem, method.embedding, method.network)
-    lessons = method.windows * len(method.horizons)
+    lessons = method.windows * (len(method.horizons) - 1 + method.lessons)
     lessons *= len(method.curriculum.factors) if method.curriculum else 1
     seconds = 0.0
     for stage in method.stages:

@@ -18,11 +18,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..descent import Adam, Method, Progress, train
+from ..descent import Adam, Method, Preparation, Progress, train
 from ..descent.runs import Run
 from ..machine.precision import double
 from ..objective import BoundaryPenalty, InitialPenalty, Penalty, PeriodicPenalty
-from ..planning import TrainingPlan
 from ..problem import Problem
 from ..trial import Decay, LinearGate, NoGate, NoLift, make_trial
 
@@ -82,12 +81,12 @@ class System:
         self.method = _still(method, points or method.points)
         self.problem, self.seed = problem, seed
         with double():
-            plan = TrainingPlan([Run(problem, self.method, seed)])
-            prepared = plan.prepare(0, 0, plan.theta, [], None)
-            self.trial = plan.trials(0, 1.0, [])[0]
+            preparation = Preparation([Run(problem, self.method, seed)])
+            prepared = preparation.prepare()
             self.objective, self.data = prepared.objective, prepared.data
-            self.theta: np.ndarray = plan.theta[0]
-            """The initial parameters."""
+            self.trial = prepared.objective.trial
+            self.theta: np.ndarray = preparation.theta[0]
+            """The run's initial parameters."""
 
     def tangent(self, theta: np.ndarray | None = None) -> Tangent:
         """Mismatches and their Jacobian at parameters, by default the initial ones."""
@@ -119,8 +118,9 @@ class System:
         """The parameters after `steps` steps of Adam from the initial ones, on the same points."""
         with double():
             method = dataclasses.replace(self.method, stages=(Adam(steps=steps, rate=rate),))
-            plan = TrainingPlan([Run(self.problem, method, self.seed)])
-            return train(plan, progress=Progress(visible=False))[0].theta[0]
+            preparation = Preparation([Run(self.problem, method, self.seed)])
+            [outcome] = train(preparation, progress=Progress(visible=False))
+            return outcome.function.to_arrays()["theta"]
 
     @cached_property
     def _rows(self) -> Any:
@@ -178,6 +178,6 @@ def _still(method: Method, points: int) -> Method:
         windows=1,
         horizons=(1.0,),
         curriculum=None,
-        early=False,
+        lessons=1,
         stages=(Adam(precision="float64"),),
     )

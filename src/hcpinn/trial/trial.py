@@ -217,15 +217,17 @@ class MarchedTrial:
 
 
 def march(
-    problem: Problem, windows: int, make: Callable[[Problem], Trial], networks: Sequence[Parameters]
+    problem: Problem,
+    edges: Sequence[float],
+    make: Callable[[Problem], Trial],
+    networks: Sequence[Parameters],
 ) -> list[Trial]:
     """The trials of the first time windows, one more than there are networks of finished windows.
 
-    Each starts exactly from the end of the one before.
+    Window k lasts from `edges[k]` to `edges[k + 1]` and starts exactly from the end of the one before.
     """
-    edges = [problem.start + problem.duration * k / windows for k in range(windows)] + [problem.horizon]
     trials: list[Trial] = []
-    for k in range(min(len(networks) + 1, windows)):
+    for k in range(min(len(networks) + 1, len(edges) - 1)):
         state = _end_of(trials[-1], networks[k - 1], edges[k]) if k else problem.initial_values
         trials.append(make(problem.restarted(edges[k], edges[k + 1], state)))
     return trials

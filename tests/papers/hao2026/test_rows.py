@@ -12,11 +12,11 @@ import pytest
 import hcpinn as hc
 from declarations import declare, declare_dirichlet
 from hcpinn.catalog import ENTRIES
+from hcpinn.descent import Preparation
 from hcpinn.errors import MethodError
 from hcpinn.objective import check_penalties
 from hcpinn.papers.hao2026.published import published_rows, tables
 from hcpinn.papers.hao2026.rows import SWITCHES, row
-from hcpinn.planning import TrainingPlan
 from hcpinn.trial import make_trial
 
 ROWS = published_rows()
@@ -150,10 +150,9 @@ def small(method):
 def test_a_row_can_be_planned(table, method):
     r = found(table, method)
     chosen = small(r.train())
-    plan = TrainingPlan([hc.Run(r.declare(), chosen)])
-    assert len(plan.phases) == 2 * chosen.windows
-    assert [p.stage.label for p in plan.phases[:2]] == ["Adam", "L-BFGS"]
-    prepared = plan.prepare(0, 0, plan.theta, [], None)
+    preparation = Preparation([hc.Run(r.declare(), chosen)])
+    assert [stage.label for stage in chosen.stages] == ["Adam", "L-BFGS"]
+    prepared = preparation.prepare()
     wanted = ["residual", *(t.name for p in chosen.penalties for t in p.terms(r.declare()))]
     assert list(prepared.objective.terms) == wanted
     assert prepared.data.blocks["residual"].share.shape == (16,)

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from ..stop import Stop
+from ...outcome import Stop
 from .stage import Stage, Step, Target
 from .validation import check_stage
 
@@ -109,5 +109,5 @@ class LevenbergMarquardt(Stage):
         return points * parameters * (1 + parameters / 20) + parameters**3 / 20
 
     def terminate(self, state: Any) -> Array:
-        failed = jnp.where(state.failures >= _PATIENCE, Stop.PRECISION.code, 0)
+        failed = jnp.where(state.failures >= _PATIENCE, Stop.DAMPING.code, 0)
         return jnp.where(state.flat, Stop.FLAT.code, failed).astype(jnp.int32)

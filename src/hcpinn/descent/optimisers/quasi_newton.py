@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from ...objective import Measured
-from ..stop import Stop
+from ...outcome import Stop
 from .line_search import Probe, strong_wolfe
 from .stage import Stage, Step, Target
 

@@ -1,0 +1,75 @@
+"""Values of a function at coordinates of any shape, and on grids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array
+
+from ..errors import ProblemError
+from ..machine.precision import double
+from ..outcome import Function
+from ..problem import Problem
+
+_BATCH = 1 << 16
+"""Points evaluated at once."""
+
+
+def evaluate(
+    problem: Problem, function: Callable[[Array], Array], coordinates: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Each field of a function of rows (t, x, …), in the common shape of the coordinates.
+
+    NumPy arrays for numbers, traced arrays for traced ones.
+    """
+    axes = problem.axes
+    if len(coordinates) != len(axes):
+        raise ProblemError(
+            f"{problem.name} has the coordinates {', '.join(axes)}, but {len(coordinates)} were given."
+        )
+    if any(isinstance(value, Tracer) for value in coordinates):
+        shape, points = _rows([jnp.asarray(v) for v in coordinates], jnp)
+        found = function(points)
+    else:
+        with double():
+            shape, points = _rows([real(v) for v in coordinates], np)
+            parts = [
+                np.asarray(function(jnp.asarray(points[i : i + _BATCH])))
+                for i in range(0, max(len(points), 1), _BATCH)
+            ]
+        found = np.concatenate(parts)
+    return tuple(value.reshape(shape) for value in problem.to_fields(found))
+
+
+def on_grid(problem: Problem, function: Function, *axes: Any) -> dict[str, np.ndarray]:
+    """Values on the grid of all given times and positions: field → array (times, x, …)."""
+    zero = (0,) * len(problem.axes)
+    mesh = np.meshgrid(*(real(axis) for axis in axes), indexing="ij")
+    values = evaluate(problem, lambda points: function.derivative(points, zero), mesh)
+    return dict(zip(problem.fields, values, strict=True))
+
+
+def real(value: Any) -> np.ndarray:
+    """Coordinates as an array of numbers."""
+    try:
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(
+            f"A coordinate must be a number or an array of numbers, but is {value!r}."
+        ) from error
+
+
+def _rows(coordinates: Sequence[Any], module: Any) -> tuple[tuple[int, ...], Any]:
+    """The common shape of the coordinates, and one row per point."""
+    try:
+        arrays = module.broadcast_arrays(*coordinates)
+    except ValueError as error:
+        shapes = ", ".join(str(np.shape(c)) for c in coordinates)
+        raise ProblemError(
+            f"The coordinates have shapes {shapes}, which do not broadcast together."
+        ) from error
+    return arrays[0].shape, module.stack([a.reshape(-1) for a in arrays], axis=1)
