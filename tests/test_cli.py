@@ -126,7 +126,7 @@ def test_adaptive_weights_and_the_animation_are_drawn(mine):
     assert (folder / "weights.png").read_bytes().startswith(b"\x89PNG")
     with Image.open(folder / "solution.gif") as film:
         assert film.format == "GIF"
-        assert film.n_frames == 51
+        assert getattr(film, "n_frames", 1) == 51
 
 
 def test_the_method_that_was_used_is_left_for_another_run(mine, solved):

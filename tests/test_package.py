@@ -88,7 +88,7 @@ def test_everything_a_method_or_problem_is_made_of_is_public():
 
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="slove"):
-        hc.slove  # noqa: B018
+        hc.slove  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_the_version_is_a_version():

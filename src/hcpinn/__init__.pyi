@@ -79,3 +79,4 @@ from .trial import (
 )
 
 __version__: str
+__all__: list[str]

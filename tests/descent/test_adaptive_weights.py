@@ -36,7 +36,8 @@ def test_causal_training_solves_early_times_first():
 
     def by_quarter(rule):
         found = trained(method(weights=rule, stages=(adam(200),)), restless)
-        quarter = np.floor(4 * coordinates(found.plan, 0)[:, 0])
+        first = coordinates(found.preparation, found.preparation.schedule.first)
+        quarter = np.floor(4 * first[:, 0])
         return [np.sqrt(found.squares[quarter == k].mean()) for k in range(4)]
 
     plain, ordered = by_quarter(None), by_quarter(hc.Causal(8, (10.0,)))

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 
 import hcpinn as hc
 from descent.schemes import DECAY, adam, method, trained
@@ -20,7 +21,7 @@ class ByHand:
         preparation = Preparation([hc.Run(DECAY, method())])
         prepared = preparation.prepare()
         data, trial = prepared.data, prepared.objective.trial
-        unravel = jax.flatten_util.ravel_pytree(trial.init(jax.random.key(0)))[1]
+        unravel = ravel_pytree(trial.init(jax.random.key(0)))[1]
         fixed = data.blocks[RESIDUAL].fixed[0]
         self.times = np.asarray(fixed.coordinates[:, 0])
         self.theta = preparation.theta[0]

@@ -80,10 +80,10 @@ def test_a_method_cannot_be_changed_by_accident():
 
 def test_the_defaults_are_the_protocol_of_the_study():
     method = hc.Method()
-    assert (method.network.width, method.network.depth, method.embedding.modes) == (32, 7, 10)
+    assert (method.network, method.embedding) == (hc.MLP(32, 7), hc.Fourier(10))
     assert (method.points, method.sampler) == (16_384, "latin-hypercube")
     adam, lbfgs = method.stages
-    assert (adam.label, adam.steps, adam.rate) == ("Adam", 50_000, 1e-3)
+    assert adam == hc.Adam(steps=50_000, rate=1e-3)
     assert (lbfgs.label, lbfgs.steps, lbfgs.precision) == ("L-BFGS", 5_000, "float64")
 
 

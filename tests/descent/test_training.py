@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 
 import hcpinn as hc
 from declarations import declare
@@ -43,7 +44,7 @@ class Start(Preparation):
         self.trial = Trial(problem, lift=lift, gate=hc.LinearGate(), embedding=hc.Fourier(1), network=network)
         templates = [self.trial.init(jax.random.key(seed)) for seed in seeds]
         self.objective = Objective(self.trial, templates[0], chunk=256)
-        self.theta = np.stack([np.asarray(jax.flatten_util.ravel_pytree(t)[0]) for t in templates])
+        self.theta = np.stack([np.asarray(ravel_pytree(t)[0]) for t in templates])
         each = [self.objective.data(sampling.interior(problem, 128, seed=seed)) for seed in seeds]
         self.first = each[0]
         self.prepared = Prepared(self.objective, *stack(each))

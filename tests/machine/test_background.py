@@ -52,7 +52,7 @@ def test_an_error_is_raised_with_its_own_traceback():
 def test_a_task_runs_on_the_callers_default_device():
     device = jax.local_devices(backend="cpu")[0]
     with jax.default_device(device):
-        task = BackgroundTask(lambda: jax.config.jax_default_device)
+        task = BackgroundTask(lambda: jax.config.jax_default_device)  # type: ignore[attr-defined]
     task.start()
     assert task.result() is device
 

@@ -14,7 +14,7 @@ from hcpinn.machine.programs import BY_RULE, BY_TIMING, choice_of_kernels, keep_
 @pytest.fixture
 def folder():
     """Sets JAX's folder, and puts back what was there."""
-    before = jax.config.jax_compilation_cache_dir
+    before = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
     yield lambda path: jax.config.update("jax_compilation_cache_dir", path)
     jax.config.update("jax_compilation_cache_dir", before)
 
@@ -23,7 +23,7 @@ def test_programs_go_to_the_cache_of_hcpinn(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("HCPINN_CACHE", str(tmp_path))
     folder(None)
     keep_programs()
-    assert Path(jax.config.jax_compilation_cache_dir).parent == tmp_path / "programs"
+    assert Path(jax.config.jax_compilation_cache_dir).parent == tmp_path / "programs"  # type: ignore[attr-defined]
     jax.jit(lambda x: 3 * x + 17)(jax.numpy.ones(11)).block_until_ready()
     assert any(path.is_file() for path in tmp_path.rglob("*"))
 
@@ -31,7 +31,7 @@ def test_programs_go_to_the_cache_of_hcpinn(folder, monkeypatch, tmp_path):
 def test_a_folder_of_the_users_own_stays(folder, tmp_path):
     folder(str(tmp_path / "mine"))
     keep_programs()
-    assert jax.config.jax_compilation_cache_dir == str(tmp_path / "mine")
+    assert jax.config.jax_compilation_cache_dir == str(tmp_path / "mine")  # type: ignore[attr-defined]
 
 
 FLAGS = "import os, jax; from hcpinn import keep_programs; {}; print(os.environ.get('XLA_FLAGS', 'none'))"

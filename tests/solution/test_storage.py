@@ -202,6 +202,7 @@ def test_segments_of_unequal_length_come_back(tmp_path):
     arrays["edges"][1] = 0.3
     before = make(method=method, function=Piecewise.from_arrays(PROBLEM, method, arrays))
     after = hc.load(before.save(tmp_path / "unequal.npz"))
+    assert isinstance(after.function, Piecewise)
     assert [segment.end for segment in after.function.segments] == [0.3, 1.0]
     assert after(T, X).tobytes() == before(T, X).tobytes()
 

@@ -1,5 +1,7 @@
 """A solution is a function of t and x that can be evaluated and differentiated."""
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ from solutions import SOLUTION, SYSTEM, WAVE, T, X, difference, make
 
 def test_values_are_those_of_the_trial_function():
     points = jnp.stack([jnp.asarray(T).ravel(), jnp.asarray(X).ravel()], axis=1)
-    exact = SOLUTION.function.trial(SOLUTION.function.network, points)[:, 0].reshape(T.shape)
+    function: Any = SOLUTION.function
+    exact = function.trial(function.network, points)[:, 0].reshape(T.shape)
     got = SOLUTION(T, X)
     assert isinstance(got, np.ndarray)
     assert got.dtype == np.float64

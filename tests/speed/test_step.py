@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
+from hcpinn import jets
 from hcpinn.descent import Preparation, Progress, train
 from hcpinn.speed import BenchCase, TrainingStep, model_problem, time_steps
 
@@ -27,7 +28,7 @@ def test_model_problems_have_the_wanted_shape(settings, streams):
     trial = BenchCase(**settings, points=8, width=4, depth=1, modes=1).step().program.objective.trial
     assert len(problem.components) == settings.get("fields", 1)
     assert len(problem.space) == settings.get("dimensions", 1)
-    assert len(hc.jets.closure(trial.indices)) == streams
+    assert len(jets.closure(trial.indices)) == streams
 
 
 @pytest.mark.parametrize("settings", [{"order": 7}, {"fields": 0}, {"dimensions": 4}])

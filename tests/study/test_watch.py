@@ -70,7 +70,7 @@ def test_silence_is_the_default(capsys):
 
 def scalars(file):
     """The numbers in a log, as TensorBoard reads them: tag → [(step, value)]."""
-    from tensorboardX.proto.event_pb2 import Event
+    from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
 
     content, found = file.read_bytes(), {}
     while content:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import jax.numpy as jnp
 import pytest
 from typer.testing import CliRunner
 
@@ -106,3 +107,21 @@ def test_budgets_that_make_no_sense_are_refused():
     assert isinstance(outcome.exception, MethodError)
     outcome = CliRunner().invoke(app, ["theory", "all", "--set", "c=3"])
     assert isinstance(outcome.exception, MethodError)
+
+
+def test_a_custom_problem_with_sloped_walls_and_a_late_start_is_analysed():
+    problem = hc.Problem(
+        name="insulated rod",
+        domain=hc.Interval(0, 1),
+        start=1.0,
+        horizon=2.0,
+        boundary=hc.Neumann(0.0),
+        rhs=lambda u: 0.1 * u.xx - u**3,
+        initial=lambda x: jnp.cos(jnp.pi * x),
+    )
+    small = method(problem, network=hc.MLP(4, 1))
+    found = analyse(problem, small, points=16, seeds=1, steps=2, along=(), reference=False)
+    assert set(found.soft.indicators.shares) == {"residual", "initial", "boundary"}
+    assert set(found.hard.indicators.shares) == {"residual", "boundary"}
+    assert found.consistency.residual < 1e-11
+    assert not found.linear

@@ -123,7 +123,7 @@ def test_every_problem_starts_exactly_and_its_derivatives_agree_with_autodiff(na
         problem.initial_values([points[:, i + 1] for i in range(len(problem.space))])
     )
     np.testing.assert_allclose(trial.lift(at_start(problem, points)), wanted, atol=1e-11)
-    own = jax.jit(lambda c: trial.lift.jet(c, trial.indices))(points)
+    own = jax.jit(lambda c: trial.lift.jet(c, trial.indices))(points)  # type: ignore[attr-defined]
     nested = jax.jit(lambda c: jets.nested(trial.lift, c, trial.indices))(points)
     for index in trial.indices:
         scale = float(jnp.abs(nested[index]).max()) + 1e-300

@@ -68,7 +68,7 @@ def applies(problem: Problem) -> str | None:
     """Why the engine cannot solve a problem, in a sentence; None if it can."""
     for axis, condition in enumerate(problem.boundaries):
         order = max(index[axis + 1] for index in problem.derivatives)
-        if order > 2 and not isinstance(condition, Periodic):
+        if order > 2 and not condition.periodic:
             letter = problem.space[axis]
             return (
                 f"{problem.name} is of order {order} along {letter}, but {type(condition).__name__} data "
