@@ -58,7 +58,7 @@ class Stop(enum.Enum):
         "No damping of the Gauss–Newton step lowered the loss: it is as small as this precision and these "
         "points allow.",
     )
-    ESTIMATE = 11, "The error estimated from the residual fell below the requested accuracy."
+    ESTIMATE = 11, "The estimated error fell below the requested accuracy."
 
     @classmethod
     def from_code(cls, code: int) -> Stop:
