@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from hcpinn.study.columns import number, ratio
-from hcpinn.study.matching import exact_start
-from hcpinn.study.rows import Row
-from hcpinn.study.tables import Table
+from hcpinn.papers.hao2026.reproduced import ReproducedRow as Row
+from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
+from hcpinn.papers.hao2026.tables import reproduced_rows
+from hcpinn.study.numbers import number, ratio
+from hcpinn.study.settings import exact_start
 
 
 def exact_rows(tables: Sequence[Table]) -> list[tuple[Row, float]]:
     """Every published row with exact initial data that was run as published, with ours over published."""
-    run = [row for row in published_rows(tables) if row.done]
+    run = [row for row in reproduced_rows(tables) if row.done]
     once = {tuple(r.key for r in row.done): row for row in reversed(run)}  # some stand in two tables
     exact = [row for row in reversed(once.values()) if exact_start(row.done[0]) and not row.deviations]
     return [(row, _worst(row, row)[0]) for row in exact]
 
 
-def published_rows(tables: Iterable[Table]) -> list[Row]:
-    """All rows that have published figures, without the table in which some of them stand again."""
-    return [row for table in tables if table.name != "expert" for row in table.rows if row.published]
-
-
 def above(tables: Sequence[Table]) -> str:
     """The rows that end above the published error, each with the experiment on it that ends lowest."""
-    lines = ["| row | published | ours | experiment | error there |", "| --- | ---: | ---: | --- | ---: |"]
+    lines = ["| row | published | here | experiment | error there |", "| --- | ---: | ---: | --- | ---: |"]
     rows = [(row, found) for row, found in exact_rows(tables) if found > 1]
     for row, found in sorted(rows, key=lambda item: -item[1]):
         _, measure = _worst(row, row)

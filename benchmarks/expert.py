@@ -1,10 +1,10 @@
 """How accurate the expert method is, and how fast: every problem of the catalogue, several seeds.
 
-    python benchmarks/expert.py run --accuracy 1e-6 --max-seconds 60 --out results/expert/h200
-    python benchmarks/expert.py table results/expert/h200
+    python benchmarks/expert.py run --accuracy 1e-6 --max-seconds 60 --out results/expert/h200.json
+    python benchmarks/expert.py table results/expert/h200.json
 
-Each problem leaves one file with the summaries of its runs; problems whose file is there are left
-out, so that a broken-off job can be started again. `--together` trains the seeds of a problem at once.
+The file has the summaries of all runs, by problem; problems that are in it are left out, so that a
+broken-off job can be started again. `--together` trains the seeds of a problem at once.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 
 from hcpinn import Run, Solution, find_method, find_problem, solve, solve_batch, solve_reference
 from hcpinn.catalog import ENTRIES
+from hcpinn.machine.files import write_bytes
 from others import OTHERS
 
 
@@ -39,17 +40,16 @@ def main() -> None:
     run.add_argument("--out", type=Path, required=True)
     table = commands.add_parser("table", help="show what was found, as Markdown")
     table.set_defaults(do=show)
-    table.add_argument("folder", type=Path)
+    table.add_argument("file", type=Path)
     settings = parser.parse_args()
     settings.do(settings)
 
 
 def train(settings: argparse.Namespace) -> None:
-    settings.out.mkdir(parents=True, exist_ok=True)
+    found = json.loads(settings.out.read_text()) if settings.out.exists() else {}
     began = time.monotonic()
     for name in settings.problems:
-        path = settings.out / f"{name}.json"
-        if path.exists():
+        if name in found:
             continue
         problem = OTHERS[name] if name in OTHERS else find_problem(name)
         trusted = solve_reference(problem)
@@ -65,8 +65,8 @@ def train(settings: argparse.Namespace) -> None:
         else:
             solutions = [solve(r.problem, r.method, seed=r.seed, **options) for r in runs]
         together = len(runs) if name in settings.together else 1
-        facts = [{**described(s), "trained_together": together} for s in solutions]
-        path.write_text(json.dumps(facts, indent=1) + "\n")
+        found[name] = facts = [{**described(s), "trained_together": together} for s in solutions]
+        write_bytes(settings.out, (json.dumps(found, indent=1) + "\n").encode())
         print(line(name, facts), f"({time.monotonic() - began:.0f} s so far)", flush=True)
 
 
@@ -112,10 +112,10 @@ def show(settings: argparse.Namespace) -> None:
         "| problem | median error | worst | seconds | steps | network | parameters | points | together |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     )
+    found = json.loads(settings.file.read_text())
     for name in (*ENTRIES, *OTHERS):
-        path = settings.folder / f"{name}.json"
-        if path.exists():
-            print(line(name, json.loads(path.read_text())))
+        if name in found:
+            print(line(name, found[name]))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Take a picture of the page of `results/paper`, for docs/guides/reports.md.
+"""Take a screenshot of the report on `results/paper` for docs/guides/studies.md.
 
     python benchmarks/report_picture.py
 
-The page is written to `out/report.html`, in a few minutes; the picture needs Chromium.
+Writes the report to `out/report.html`, which takes a few minutes. Needs Chromium.
 """
 
 from __future__ import annotations

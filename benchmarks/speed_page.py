@@ -1,9 +1,9 @@
-"""Write what was measured into docs/guides/speed.md: tables and figures from benchmarks/results.
+"""Write tables and figures from benchmarks/results into docs/guides/speed.md.
 
     python benchmarks/speed_page.py
 
-Sections of the page between `<!-- begin NAME -->` and `<!-- end NAME -->` are made anew from all files
-`benchmarks/results/NAME-*.json`, NAME being one of `SECTIONS`.
+Sections between `<!-- begin NAME -->` and `<!-- end NAME -->` are replaced by what the files
+`benchmarks/results/NAME-*.json` hold; NAME is one of `SECTIONS`, and each file has the command that made it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import growth
 import stages
 import step_time
 import time_to_accuracy
-from hcpinn.speed import Ceilings, Row
-from hcpinn.speed.bench import HEADS, ceiling_words, cells
+from hcpinn.speed import BenchRow, Ceilings
+from hcpinn.speed.bench import HEADS
 from pages import write_sections
 
 HERE = Path(__file__).parent
@@ -49,9 +49,15 @@ def files(name: str) -> list[Path]:
 
 
 def bench(path: Path, record: dict[str, Any]) -> str:
-    rates = [f"- {name}: {ceiling_words(Ceilings(**found))}" for name, found in record["ceilings"].items()]
-    lines = ["| " + " | ".join(HEADS) + " |", "| --- |" + " --: |" * (len(HEADS) - 1)]
-    lines += ["| " + " | ".join(cells(Row.from_plain(plain))) + " |" for plain in record["rows"]]
+    rates = [f"- {name}: {Ceilings(**found)}" for name, found in record["ceilings"].items()]
+    rows = [
+        BenchRow.from_plain(plain).cells()
+        for plain in record["rows"]
+        if plain["fields"] == plain["runs"] == 1
+    ]
+    shown = [place for place, head in enumerate(HEADS) if head not in ("runs", "fields", "points per s")]
+    found = [[row[place] for place in shown] for row in (HEADS, ["---"] + ["--:"] * (len(HEADS) - 1), *rows)]
+    lines = ["| " + " | ".join(row) + " |" for row in found]
     points = sorted({plain["points"] for plain in record["rows"]})
     about = f"{' and '.join(f'{p:,}' for p in points)} points a run, 7×32 network; at best"
     return "\n".join([source(record, about), "", *rates, "", *lines])
@@ -59,12 +65,16 @@ def bench(path: Path, record: dict[str, Any]) -> str:
 
 def growing(path: Path, record: dict[str, Any]) -> str:
     picture = f"![Cost of a step against what grows, with the floor](../images/{path.stem}.png)"
-    return "\n".join([source(record, "one thing grows at a time"), "", picture, "", *growth.markdown(record)])
+    return "\n".join(
+        [source(record, "one quantity grows at a time"), "", picture, "", *growth.markdown(record)]
+    )
 
 
 def compiling(path: Path, record: dict[str, Any]) -> str:
-    about = "seconds to the first step, in brackets until the reference is there as well"
-    return "\n".join([source(record, about), "", *compile_time.markdown(record)])
+    about = "seconds to the first step; in brackets until the reference is ready too"
+    lines = [line.split("|") for line in compile_time.markdown(record)]
+    shown = [place for place, head in enumerate(lines[0]) if "`paper`" not in head]  # much like `expert`
+    return "\n".join([source(record, about), "", *("|".join(line[p] for p in shown) for line in lines)])
 
 
 def stepping(path: Path, record: dict[str, Any]) -> str:
@@ -92,13 +102,13 @@ SECTIONS = {
 
 
 def source(record: dict[str, Any], about: str) -> str:
-    """Where figures come from, and whether the machine may not have been theirs alone."""
+    """Where figures come from, and whether other work may have shared the machine."""
     device, date = record["device"].partition(": ")[2], record["started"][:10]
-    text = f"**{device}**, {about} (commit {record['commit']}, {date}, `{record['command']}`)."
+    text = f"**{device}**, {about} (commit {record['commit']}, {date})."
     load = record["load_average"]
     if load is None or load[0] < 0.5:
         return text
-    return f"{text} The load average was {load[0]:g} at the start, so times may be too long."
+    return f"{text} Load average at the start: {load[0]:g}."
 
 
 if __name__ == "__main__":

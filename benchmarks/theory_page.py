@@ -1,4 +1,4 @@
-"""Write what `hcpinn theory` found on every problem into docs/guides/theory.md.
+"""Write the tables and figures of docs/guides/theory.md.
 
     python benchmarks/theory_page.py
 
@@ -14,11 +14,10 @@ import json
 import statistics
 from pathlib import Path
 
+from hcpinn.papers.hao2026.theory_chapter import read_theory
 from hcpinn.study.picture import small_png
-from hcpinn.study.theory import read_theory
-from hcpinn.theory.comparison import CLEAR
-from hcpinn.theory.figures import decay_figure, modes_figure
-from hcpinn.theory.table import short, to_markdown
+from hcpinn.theory.figures import decay_figure, error_modes_figure
+from hcpinn.theory.table import HEADS, row_cells, short
 from pages import write_sections
 
 ROOT = Path(__file__).parent.parent
@@ -34,10 +33,21 @@ _CHOICES = [
 """Lifts and gates of which a page tells."""
 
 
+_ASIDE = ("effective rank", "λ₁, ")
+"""Columns of the table for which the page has no room."""
+
+
 def sections() -> dict[str, str]:
     """What the store has for the page, section by section."""
-    table = to_markdown(_theory()).rstrip()
-    return {"widths": widths(), "choices": choices(), "theory": table, "questions": questions()}
+    return {"widths": widths(), "choices": choices(), "theory": kernels()}
+
+
+def kernels() -> str:
+    """The kernels of every problem, without the columns that the page does not discuss."""
+    heads, lines = list(HEADS), [list(row_cells(row)) for row in _theory()]
+    shown = [place for place, head in enumerate(heads) if not head.startswith(_ASIDE)]
+    found = [[row[place] for place in shown] for row in (heads, ["---"] * len(heads), *lines)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in found)
 
 
 def widths() -> str:
@@ -59,7 +69,7 @@ def widths() -> str:
 def draw() -> None:
     """Decay and spectral bias of transport with ten Fourier modes, as files for the page."""
     summary = json.loads((BESIDES / "advection-ten-modes" / "theory.json").read_text("utf-8"))
-    for name, figure in {"decay": decay_figure, "modes": modes_figure}.items():
+    for name, figure in {"decay": decay_figure, "modes": error_modes_figure}.items():
         stream = io.BytesIO()
         figure(summary).savefig(stream, dpi=100)
         (IMAGES / f"theory-{name}.png").write_bytes(small_png(stream.getvalue()))
@@ -68,38 +78,17 @@ def draw() -> None:
 def choices() -> str:
     """Lifts and gates beside each other on three problems."""
     lines = [
-        "| problem | lift | gate | condition | λ₁/λₙ | λ₁τ to a tenth | lift leaves | size of N |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| problem | lift | gate | λ₁/λₙ | λ₁τ to a tenth | lift leaves | size of N |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     found = read_theory(STORE)
     for name in ("advection", "allen-cahn-1", "cahn-hilliard"):
         told = [c for c in found[name]["choices"] if (c["lift"], c["gate"]) in _CHOICES]
         for place, choice in enumerate(told):
-            figures = (choice[n] for n in ("condition", "spread", "time_to_tenth", "lift_loss", "task_size"))
+            figures = (choice[n] for n in ("spread", "time_to_tenth", "lift_loss", "task_size"))
             kind = [f"`{choice[part].replace('-1t', '-t')}`" for part in ("lift", "gate")]
             cells = ["" if place else f"`{name}`", *kind, *(short(value) for value in figures)]
             lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def questions() -> str:
-    """What the kernels of each problem say on the study's explanation, question by question."""
-    lines = [
-        "| problem | is soft training split unevenly? | is the hard kernel better conditioned? | "
-        "does hard training, with frozen kernels, get further? |",
-        "| --- | --- | --- | --- |",
-    ]
-    for row in _theory():
-        found, shares = row["findings"], row["shares"]
-        split = f"{_yes(found['uneven'])}, {short(found['imbalance'])} : 1"
-        if min(shares, key=shares.get) == "residual":
-            split += ", and the initial data hold the larger part"
-        answers = [
-            split,
-            f"{_yes(found['better_conditioned'])}, {_compared(found['spread_ratio'])}",
-            f"{_yes(found['goes_further'])}, {_compared(found['left_ratio'])}",
-        ]
-        lines.append(f"| `{row['problem']}` | {' | '.join(answers)} |")
     return "\n".join(lines)
 
 
@@ -109,17 +98,6 @@ def _theory() -> list[dict]:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.2g} %"
-
-
-def _yes(answer: bool) -> str:
-    return "yes" if answer else "no"
-
-
-def _compared(gain: float) -> str:
-    """By what factor hard is ahead of soft."""
-    if 1 / CLEAR < gain < CLEAR:
-        return "alike"
-    return f"{gain:.2g} times" if gain > 1 else f"{1 / gain:.2g} times worse"
 
 
 if __name__ == "__main__":

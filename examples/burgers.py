@@ -2,8 +2,7 @@
 
     python examples/burgers.py
 
-Half a minute on two cores. Prints the error against a classical solution and leaves figures in
-out/burgers.
+Half a minute on two cores. Prints the verdict and leaves figures in out/burgers.
 """
 
 from pathlib import Path
@@ -24,7 +23,7 @@ problem = hc.Problem(
 
 
 def main(method: hc.Method | str | None = None, folder: str | Path = "out/burgers") -> hc.Solution:
-    """Solve, say how good the solution is, and draw it."""
+    """Solve, print the verdict, and draw."""
     solution = hc.solve(problem, method)
     print(solution.verdict)
 
@@ -34,7 +33,7 @@ def main(method: hc.Method | str | None = None, folder: str | Path = "out/burger
     print(f"The layer at x = 0 is steepest at t = {times[steepest]:.2f}, with slope {slopes[steepest]:.2f}.")
 
     for draw, name in ((solution.plot, "fields"), (solution.plot_slices, "slices")):
-        print(f"Drawn in {draw(Path(folder) / f'{name}.png')}")
+        print(f"Wrote {draw(Path(folder) / f'{name}.png')}")
     return solution
 
 

@@ -4,7 +4,7 @@
 
 The front u = [1 + exp(√(r/6D) (x − x₀) − 5rt/6)]⁻² solves the equation on the whole line. Its values
 at x = ±1 are the Dirichlet data: they differ at the two ends and change in time. About half
-a minute on two cores; figures are left in out/fisher-kpp.
+a minute on two cores; leaves figures in out/fisher-kpp.
 """
 
 from pathlib import Path
@@ -34,7 +34,7 @@ problem = hc.Problem(
 
 
 def error(solution: hc.Solution) -> float:
-    """The relative L2 error against the closed form, on a grid of our own."""
+    """The relative L2 error against the closed form, on a grid of its own."""
     t, x = np.meshgrid(np.linspace(0, problem.horizon, 41), np.linspace(-1, 1, 201), indexing="ij")
     exact = front(t, x, **solution.problem.parameters)
     return float(np.linalg.norm(solution(t, x) - exact) / np.linalg.norm(exact))
@@ -46,7 +46,7 @@ def main(method: hc.Method | str | None = None, folder: str | Path = "out/fisher
     print(solution.verdict)
     print(f"Relative L2 error against the closed form: {error(solution):.2e}")
     for draw, name in ((solution.plot, "fields"), (solution.plot_slices, "slices")):
-        print(f"Drawn in {draw(Path(folder) / f'{name}.png')}")
+        print(f"Wrote {draw(Path(folder) / f'{name}.png')}")
     return solution
 
 

@@ -1,4 +1,4 @@
-"""Records made for tests: real settings of real methods, with figures that a test can know."""
+"""Records for tests: real settings of real methods, with errors chosen by the test."""
 
 import json
 from functools import cache

@@ -4,6 +4,8 @@ import dataclasses
 import itertools
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -184,11 +186,11 @@ def test_help_teaches_by_example():
     assert "Exit code" in said
     code, said, _ = hcpinn("methods", "--help")
     assert code == 0
-    assert "hcpinn methods paper --problem gray-scott > mine.toml" in said
+    assert "hcpinn methods quick --problem gray-scott > mine.toml" in said
 
 
 @pytest.mark.parametrize(
-    "command", ["bench", "gallery", "methods", "recheck", "report", "solve", "study", "theory"]
+    "command", ["bench", "gallery", "methods", "pack", "recheck", "report", "solve", "study", "theory"]
 )
 def test_help_fills_its_lines_and_breaks_no_example(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
@@ -309,3 +311,30 @@ def test_a_checkpoint_that_cannot_be_read_is_refused(tmp_path):
     (tmp_path / CHECKPOINT).write_bytes(b"not a checkpoint")
     code, _, complaint = solve(tmp_path, "--resume")
     assert_refused(code, complaint, CHECKPOINT, "cannot be read as an hcpinn checkpoint")
+
+
+def test_a_terminal_without_unicode_gets_question_marks_rather_than_a_traceback():
+    ended = subprocess.run(
+        [sys.executable, "-m", "hcpinn.cli", "list"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "allen-cahn-1" in ended.stdout
+
+
+@pytest.mark.parametrize("command", ["bench", "gallery"])
+def test_a_folder_in_place_of_a_file_is_refused_before_anything_is_computed(command, tmp_path):
+    code, said, complaint = hcpinn(command, "--out", tmp_path)
+    assert_refused(code, complaint, "Cannot write", "it is a folder. Name a file")
+    assert said == ""
+
+
+def test_a_file_in_place_of_a_folder_is_refused_before_anything_is_computed(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    for command in ("solve", "theory"):
+        code, said, complaint = hcpinn(command, "advection", "--out", tmp_path / "file")
+        assert_refused(code, complaint, "it is a file. Choose another with --out")
+        assert said == ""

@@ -1,4 +1,4 @@
-"""Pages that are made from data say what the data say."""
+"""Pages generated from data say what the data say."""
 
 import importlib.util
 import sys
@@ -6,18 +6,24 @@ from pathlib import Path
 
 import pytest
 
+import hcpinn
+import hcpinn.study
+import hcpinn.theory
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+DOCS = BENCHMARKS.parent / "docs"
+PAGES = ("speed_page", "theory_page", "expert_page")
+
+pytestmark = pytest.mark.skipif(not BENCHMARKS.exists(), reason="this copy has no documentation")
 
 
 @pytest.fixture(scope="module")
 def made():
-    """The programs that write pages, and what they share."""
-    if not BENCHMARKS.exists():
-        pytest.skip("benchmarks are not part of this copy")
+    """The programs that write pages."""
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
-        for name in ("pages", "trained_again", "above_published", "speed_page", "paper_page", "theory_page"):
+        for name in ("pages", "trained_again", "above_published", "paper_page_tables", *PAGES, "paper_page"):
             spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
             found[name] = importlib.util.module_from_spec(spec)
             patch.setitem(sys.modules, name, found[name])
@@ -25,13 +31,13 @@ def made():
     return found
 
 
-@pytest.mark.parametrize("name", ["speed_page", "theory_page"])
+@pytest.mark.parametrize("name", PAGES)
 def test_tables_are_those_of_the_files(made, name):
     page = made[name].PAGE.read_text("utf-8")
     assert made["pages"].filled(page, made[name].sections()) == page, f"Run: python benchmarks/{name}.py"
 
 
-def test_what_is_said_of_the_study_is_what_the_store_holds(made):
+def test_the_pages_on_the_paper_show_what_the_store_holds(made):
     for path, sections in made["paper_page"].sections().items():
         page = path.read_text("utf-8")
         assert made["pages"].filled(page, sections) == page, "Run: python benchmarks/paper_page.py"
@@ -41,8 +47,27 @@ def test_every_figure_has_been_drawn(made):
     images = made["speed_page"].IMAGES
     for path in made["speed_page"].files("growth"):
         assert (images / f"{path.stem}.png").exists()
-    assert (images / "paper-overview.png").exists()
     assert (images / "paper-errors.png").exists()
+
+
+def test_every_published_error_stands_in_the_tables(made):
+    paper = made["paper_page"]
+    page = (DOCS / "paper" / "tables.md").read_text("utf-8")
+    rows = paper.published_rows(paper.all_tables(paper.Store(paper.STORE).records()))
+    errors = {figure for row in rows for name, figure in row.published.items() if name.startswith("rel_l2")}
+    assert not [error for error in errors if paper.number(error) not in page]
+
+
+def test_the_page_on_the_outcome_is_short():
+    assert len((DOCS / "paper.md").read_text("utf-8").split()) <= 1500
+
+
+def test_the_reference_lists_every_public_name(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    import api_page
+
+    listed = {line.rpartition(".")[2] for line in api_page.sections().splitlines() if line.startswith(":::")}
+    assert {*hcpinn.__all__, *hcpinn.study.__all__, *hcpinn.theory.__all__} <= listed
 
 
 def test_a_page_without_its_sections_is_refused(made):

@@ -1,4 +1,4 @@
-"""The errors a user can meet, each a sentence that names the thing, the numbers and the way out."""
+"""Errors that hcpinn raises: each message names the thing, gives the numbers, and says what to do."""
 
 import difflib
 from collections.abc import Iterable
@@ -21,7 +21,11 @@ class NoReferenceError(HcpinnError):
 
 
 class FileError(HcpinnError):
-    """A file that cannot be read or written."""
+    """A file that cannot be read or written, for a reason that may pass."""
+
+
+class UnusableFileError(FileError):
+    """A file that was read and is of no use: it is damaged, or belongs to something else."""
 
 
 class UnknownNameError(HcpinnError):

@@ -202,7 +202,7 @@ def _as_method(method: Method | str | None, problem: Problem) -> Method:
         return method
     if method is not None and not isinstance(method, str):
         raise MethodError(
-            f"method must be a Method or the name of one, as in method='paper', but is {method!r}."
+            f"method must be a Method or the name of one, as in method='quick', but is {method!r}."
         )
     return find_method(DEFAULT if method is None else method, problem)
 

@@ -193,8 +193,18 @@ def test_the_checkpoint_of_another_function_of_ones_own_is_refused(tmp_path):
         solve(tmp_path, method=second, resume=True)
 
 
+def test_the_checkpoint_before_a_damaged_one_is_resumed(folder, uninterrupted):
+    path = folder / CHECKPOINT
+    path.with_name("checkpoint.previous.npz").write_bytes(path.read_bytes())
+    path.write_bytes(b"damaged")
+    with pytest.warns(UserWarning, match=r"kept as checkpoint\.unusable-1\.npz.*from the checkpoint before"):
+        assert_same_bits(solve(folder, resume=True), uninterrupted)
+    assert (folder / "checkpoint.unusable-1.npz").read_bytes() == b"damaged"
+
+
 def test_a_truncated_checkpoint_is_refused(folder):
     path = folder / CHECKPOINT
+    path.with_name("checkpoint.previous.npz").unlink(missing_ok=True)
     content = path.read_bytes()
     for length in (10, len(content) - 1):
         path.write_bytes(content[:length])

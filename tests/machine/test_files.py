@@ -4,12 +4,13 @@ import errno
 import io
 import json
 import os
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 
-from hcpinn.errors import FileError
+from hcpinn.errors import FileError, UnusableFileError
 from hcpinn.machine.files import read_archive, write_archive, write_bytes
 
 ARRAYS = {
@@ -223,3 +224,102 @@ def test_the_wrong_kind_is_named(tmp_path):
     path = write(tmp_path / "a.npz", kind="checkpoint")
     with pytest.raises(FileError, match="holds a checkpoint, not a thing"):
         read(path)
+
+
+def member(shape, content, kind="<f8"):
+    """The text of an array whose first lines claim a shape."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": kind, "fortran_order": False, "shape": shape})
+    return stream.getvalue() + content
+
+
+HEAD = json.dumps({"kind": "thing", "version": 1})
+HOSTILE = {
+    "a claim of 8 GB": {"hcpinn.json": HEAD, "theta.npy": member((10**9,), bytes(80))},
+    "a claim of more than there is": {"hcpinn.json": HEAD, "theta.npy": member((2**62, 2**62), bytes(80))},
+    "a claim of less than there is": {"hcpinn.json": HEAD, "theta.npy": member((3,), bytes(80))},
+    "a negative size": {"hcpinn.json": HEAD, "theta.npy": member((-10,), bytes(80))},
+    "things without a size": {"hcpinn.json": HEAD, "theta.npy": member((10**9,), b"", "|V0")},
+    "a deep header": {"hcpinn.json": "[" * 10**6, "theta.npy": npy(np.ones(3))},
+    "a long header": {"hcpinn.json": HEAD + " " * 2**25, "theta.npy": npy(np.ones(3))},
+    "a header with NaN": {"hcpinn.json": HEAD[:-1] + ', "seconds": NaN}', "theta.npy": npy(np.ones(3))},
+    "a deep shape": {"hcpinn.json": HEAD, "theta.npy": b"\x93NUMPY\x01\x00\x10\x27" + b"(" * 10000},
+    "an open text": {"hcpinn.json": HEAD, "theta.npy": b"\x93NUMPY\x01\x00\x10\x00" + b'{"descr": """<f8'},
+}
+
+
+def peak_of(read):
+    tracemalloc.start()
+    try:
+        read()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_an_archive_claims_takes_no_memory(tmp_path, name):
+    path = archive(tmp_path / "a.npz", HOSTILE[name])
+
+    def refuse():
+        with pytest.raises(UnusableFileError, match=r"a\.npz"):
+            read(path)
+
+    assert peak_of(refuse) < 2**26
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_bomb_is_not_unpacked(tmp_path, method):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", method) as target:
+        target.writestr("hcpinn.json", HEAD)
+        target.writestr("theta.npy", npy(np.zeros(10**7)))
+
+    def refuse():
+        with pytest.raises(UnusableFileError, match="its parts are compressed"):
+            read(tmp_path / "a.npz")
+
+    assert peak_of(refuse) < 2**22
+
+
+def test_parts_that_share_their_bytes_are_refused(tmp_path):
+    path = archive(tmp_path / "a.npz", {"hcpinn.json": HEAD, "theta.npy": npy(np.ones(10**4))})
+    content = path.read_bytes()
+    start, end = content.index(b"PK\x01\x02"), content.index(b"PK\x05\x06")
+    entries = content[start:end] + 99 * content[content.index(b"PK\x01\x02", start + 1) : end]
+    counts = 2 * (101).to_bytes(2, "little") + len(entries).to_bytes(4, "little")
+    path.write_bytes(content[:start] + entries + content[end : end + 8] + counts + content[end + 16 :])
+    with pytest.raises(UnusableFileError, match=r"a\.npz.*its parts are larger than itself"):
+        read(path)
+
+
+def test_equal_content_makes_equal_files_at_any_time(tmp_path, monkeypatch):
+    first = write(tmp_path / "a.npz").read_bytes()
+    monkeypatch.setattr("time.time", lambda: 2e9)
+    assert write(tmp_path / "b.npz").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    "code", [errno.ESTALE, errno.EIO, errno.EMFILE, errno.ENOMEM], ids=errno.errorcode.get
+)
+def test_trouble_that_may_pass_is_told_from_damage(tmp_path, monkeypatch, code):
+    path = write(tmp_path / "a.npz")
+
+    def fail(*_, **__):
+        raise OSError(code, os.strerror(code))
+
+    for room, call in ((os, "open"), (os, "fstat"), (zipfile.ZipFile, "open")):
+        with monkeypatch.context() as patch:
+            patch.setattr(room, call, fail)
+            with pytest.raises(FileError, match=os.strerror(code)) as said:
+                read(path)
+        assert not isinstance(said.value, UnusableFileError)
+
+
+def test_a_member_of_a_zip_is_read_like_a_file(tmp_path):
+    content = write(tmp_path / "a.npz").read_bytes()
+    path = archive(tmp_path / "outer.zip", {"a.npz": content, "cut.npz": content[:-9]})
+    with zipfile.ZipFile(path) as outer:
+        _, arrays = read(zipfile.Path(outer, "a.npz"))
+        assert arrays["theta"].tobytes() == ARRAYS["theta"].tobytes()
+        with pytest.raises(UnusableFileError, match=r"outer\.zip.cut\.npz cannot be read as an hcpinn thing"):
+            read(zipfile.Path(outer, "cut.npz"))

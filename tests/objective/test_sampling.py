@@ -55,19 +55,33 @@ PLANE = declare(
 )
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
+def on_face(part, count, purpose="walls"):
+    """Points on a part of the boundary, or at the start."""
+    if part == "start":
+        return sampling.at_start(PLANE, count, seed=0, purpose=purpose)
+    return sampling.on_parts(PLANE, [part], count, seed=0, purpose=purpose)[0]
+
+
+@pytest.mark.parametrize(
+    ("part", "axis", "value"),
+    [("start", 0, 0.5), ("x.lower", 1, 0.0), ("x.upper", 1, 1.0), ("y.upper", 2, 2.0)],
+)
 @pytest.mark.parametrize("count", [1, 30])
-def test_points_of_a_face_fill_it_and_have_the_lowest_value_across(axis, count):
+def test_points_of_a_face_fill_it(part, axis, value, count):
     low, high = np.array([0.5, 0.0, -2.0]), np.array([2.0, 1.0, 2.0])
-    points = sampling.face(PLANE, count, axis=axis, seed=0, purpose="walls")
+    points = on_face(part, count)
     assert points.shape == (count, 3)
-    np.testing.assert_array_equal(points[:, axis], low[axis])
+    np.testing.assert_array_equal(points[:, axis], value)
     for other in {0, 1, 2} - {axis}:
         strata = np.floor((points[:, other] - low[other]) / (high - low)[other] * count)
         assert sorted(strata) == list(range(count))
-    again, renamed = (sampling.face(PLANE, count, axis=axis, seed=0, purpose=p) for p in ("walls", "windows"))
-    np.testing.assert_array_equal(points, again)
-    assert (points != renamed).any()
+    np.testing.assert_array_equal(points, on_face(part, count))
+    assert (points != on_face(part, count, "windows")).any()
+
+
+def test_opposite_faces_get_the_same_points():
+    lower, upper = sampling.on_parts(PLANE, ("y.lower", "y.upper"), 9, seed=0, purpose="walls")
+    np.testing.assert_array_equal(lower[:, :2], upper[:, :2])
 
 
 def test_points_by_residual_are_drawn_in_proportion_to_one_plus_its_share_of_the_mean():

@@ -6,10 +6,10 @@ import pytest
 import scipy.integrate
 import scipy.optimize
 
-from hcpinn.equation.nodes import chebyshev_points, differentiation_matrix, interpolation_matrix
 from hcpinn.errors import NoReferenceError
 from hcpinn.problem import Dirichlet, Interval, Neumann, Problem, Robin
 from hcpinn.reference import solve_reference
+from hcpinn.reference.nodes import chebyshev_points, differentiation_matrix, interpolation_matrix
 from hcpinn.reference.patches import Patches
 
 

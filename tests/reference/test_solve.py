@@ -83,7 +83,7 @@ def test_a_damaged_entry_is_reported_and_computed_again(folder):
     flipped = content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
     for damaged in (content[:middle], b"not a reference at all", flipped, b""):
         entry.write_bytes(damaged)
-        with pytest.warns(UserWarning, match="cannot be read"):
+        with pytest.warns(UserWarning, match="cannot be used"):
             second = solve_reference(declare(), times=5, points=17)
         np.testing.assert_array_equal(first.values["u"], second.values["u"])
         with warnings.catch_warnings():

@@ -1,21 +1,21 @@
 """`hcpinn bench`: its table, its file, and what it refuses."""
 
+import dataclasses
 import json
 
 import pytest
 
 from command_line import assert_refused, hcpinn
-from hcpinn.speed import Case, Ceilings, Operations, Row, Work, measure_ceilings, standard_cases
-from hcpinn.speed.bench import cells, measure_case
+from hcpinn.speed import BenchCase, BenchRow, Ceilings, Work, measure_case, measure_ceilings, standard_cases
 
 ROUND = Ceilings("float32", products=1e9, arithmetic=1e8, functions=1e7, bandwidth=1e6)
-SMALL = Case(points=32, width=4, depth=1, modes=1)
+SMALL = BenchCase(points=32, width=4, depth=1, modes=1)
 
 
 def test_the_floor_is_computing_or_moving_whichever_takes_longer():
-    computing = Work(Operations(products=2e9, arithmetic=1e8, functions=1e7), bytes=1e6)
+    computing = Work(products=2e9, arithmetic=1e8, functions=1e7, bytes=1e6)
     assert ROUND.floor(computing) == pytest.approx(4.0)
-    assert ROUND.floor(Work(computing.operations, bytes=9e6)) == pytest.approx(9.0)
+    assert ROUND.floor(dataclasses.replace(computing, bytes=9e6)) == pytest.approx(9.0)
 
 
 def test_ceilings_are_rates_above_zero():
@@ -34,14 +34,14 @@ def test_a_row_says_what_it_found_and_goes_into_a_file_and_back():
     row = measure_case(SMALL, ROUND, rounds=2, limit=1.0)
     assert row.ratio == row.time / row.floor
     assert row.rate == pytest.approx(32 / row.time)
-    assert Row.from_plain(json.loads(json.dumps(row.plain()))) == row
-    assert cells(row)[:4] == ("float32", "1", "2", "1")
-    assert float(cells(row)[4]) == pytest.approx(1e3 * row.time, rel=0.01)
+    assert BenchRow.from_plain(json.loads(json.dumps(row.plain()))) == row
+    assert row.cells()[:4] == ("float32", "1", "2", "1")
+    assert float(row.cells()[4]) == pytest.approx(1e3 * row.time, rel=0.01)
 
 
 def test_the_command_prints_a_table_and_leaves_a_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("hcpinn.speed.bench.measure_ceilings", lambda precision, **_: ROUND)
-    monkeypatch.setattr("hcpinn.speed.bench.standard_cases", lambda points, runs: [SMALL])
+    monkeypatch.setattr("hcpinn.speed.ceilings.measure_ceilings", lambda precision, **_: ROUND)
+    monkeypatch.setattr("hcpinn.speed.standard_cases", lambda points, runs: [SMALL])
     file = tmp_path / "deep" / "bench.json"
     code, said, _ = hcpinn("bench", "--quick", "--out", file)
     assert code == 0

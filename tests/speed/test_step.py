@@ -5,7 +5,7 @@ import pytest
 
 import hcpinn as hc
 from hcpinn.descent import Preparation, Progress, train
-from hcpinn.speed import Case, TrainingStep, model_problem, time_steps
+from hcpinn.speed import BenchCase, TrainingStep, model_problem, time_steps
 
 SMALL = hc.Method(embedding=hc.Fourier(1), network=hc.MLP(8, 2), points=64, stages=(hc.Adam(steps=20),))
 
@@ -24,7 +24,7 @@ def test_losses_are_those_of_training():
 )
 def test_model_problems_have_the_wanted_shape(settings, streams):
     problem = model_problem(**settings)
-    trial = Case(**settings, points=8, width=4, depth=1, modes=1).step().program.objective.trial
+    trial = BenchCase(**settings, points=8, width=4, depth=1, modes=1).step().program.objective.trial
     assert len(problem.components) == settings.get("fields", 1)
     assert len(problem.space) == settings.get("dimensions", 1)
     assert len(hc.jets.closure(trial.indices)) == streams

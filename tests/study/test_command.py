@@ -5,7 +5,7 @@ import json
 import pytest
 
 from command_line import assert_refused, hcpinn
-from hcpinn.study import Store, ready_made
+from hcpinn.study import Store, named_studies
 
 FILE = """
 problems = ["advection"]
@@ -27,10 +27,10 @@ def file(tmp_path):
     return tmp_path / "grid.toml"
 
 
-def test_the_list_names_every_ready_made_study():
+def test_the_list_shows_every_study_that_has_a_name():
     code, said, _ = hcpinn("study", "--list")
     assert code == 0
-    for name in ready_made():
+    for name in named_studies():
         assert name in said
 
 

@@ -10,10 +10,10 @@ import hcpinn as hc
 from command_line import assert_refused, hcpinn
 from hcpinn.errors import HcpinnError
 from hcpinn.study import Agreement, Pair, Store, compare, recheck, run_study
-from hcpinn.study.again import run_of, trainings
 from hcpinn.study.agreement import other_seeds
-from hcpinn.study.recheck import plan
+from hcpinn.study.recheck import select
 from hcpinn.study.sample import spread_out
+from hcpinn.study.trained_groups import run_of, trained_groups
 from recorded import record
 from small_studies import DECAY, method, soft, study
 
@@ -97,7 +97,7 @@ def test_time_that_is_up_shows_in_the_exit_code_and_the_same_command_goes_on(fol
     code, said, _ = hcpinn(*command, "--max-seconds", 0)
     assert code == 3
     assert "not yet run" in said
-    assert "The same command goes on from here." in said
+    assert "The same command resumes from here." in said
     code, said, _ = hcpinn(*command)
     assert code == 0
     assert "6 runs: 6 same bits." in said
@@ -113,7 +113,7 @@ def test_a_dry_run_tells_what_would_be_trained_and_does_nothing(folder, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Name a folder for what is trained now"),
+        ([], "Name a folder for the new results"),
         (["--out", "{store}"], "is the folder of a study"),
         (["--out", "{out}", "--sample", 3, "--groups", 2], "one of these"),
         (["--out", "{out}", "--groups", 2, "--key", "0"], "one of these"),
@@ -134,7 +134,7 @@ def test_folders_without_finished_runs_are_refused(tmp_path):
     assert_refused(code, complaint, "There is no folder")
     Store.make(tmp_path / "empty").keep(record("advection", "paper", reason="It broke."))
     code, _, complaint = hcpinn("recheck", tmp_path / "empty", "--out", tmp_path / "out")
-    assert_refused(code, complaint, "holds no run that came to its end")
+    assert_refused(code, complaint, "has no finished run")
 
 
 # Two stores
@@ -148,7 +148,7 @@ def test_a_study_that_was_trained_anew_is_compared_without_training(folder, tmp_
     assert "not yet run" not in said
     scaled(again, keys(SOFT)[0], 10.0)
     change(again, keys(SOFT)[0], commit="later")
-    Store(again).forget(keys(SOFT)[1])
+    (again / "runs" / f"{keys(SOFT)[1]}.json").unlink()
     code, said, _ = hcpinn("recheck", folder, "--against", again, "--out", tmp_path / "out")
     assert code == 1
     assert "6 runs: 4 same bits, 1 differs, 1 not yet run. All figures are in" in said
@@ -213,9 +213,9 @@ def test_alone_a_run_is_trained_without_its_companions(folder, tmp_path):
     assert row["difference"] < 1e-7
     assert told["asked"] == {"keys": [key], "alone": True}
     assert Store(tmp_path).get(key).trained_together == 1
-    chosen = plan(folder, sample=6, alone=True)
+    chosen = select(folder, sample=6, alone=True)
     assert {group.keys for group in chosen.groups} == {(k,) for k in keys(HARD + SOFT)}
-    assert chosen.seconds == pytest.approx(plan(folder, sample=6).seconds)  # each has its share
+    assert chosen.seconds == pytest.approx(select(folder, sample=6).seconds)  # each has its share
 
 
 def test_a_folder_has_runs_in_their_groups_or_alone(folder, tmp_path):
@@ -239,8 +239,8 @@ def test_a_record_that_names_no_group_is_trained_alone(folder, tmp_path):
 
 
 def test_a_record_whose_companion_is_gone_is_trained_alone(folder):
-    Store(folder).forget(keys(SOFT)[1])
-    chosen = plan(folder, keys=keys(SOFT)[:1])
+    (folder / "runs" / f"{keys(SOFT)[1]}.json").unlink()
+    chosen = select(folder, keys=keys(SOFT)[:1])
     assert [group.keys for group in chosen.groups] == [keys(SOFT)[:1]]
 
 
@@ -251,7 +251,7 @@ def test_a_run_that_fails_now_differs(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("hcpinn.study.attempt.solve_batch", broken)
     found = recheck(folder, tmp_path, keys=keys(SOFT)[:1])
     assert not found.agrees
-    assert found.report.failed == 2
+    assert found.tally.failed == 2
     assert found.pairs[0].now.reason == "RuntimeError: The device is on fire."
 
 
@@ -279,7 +279,7 @@ def test_problems_of_ones_own_need_their_study(tmp_path):
 def test_what_cannot_be_trained_again_is_left_out_and_named(folder, tmp_path):
     own = study(hc.Run(DECAY, method(stages=STAGES)))
     run_study(own, folder, solutions=False)
-    chosen = plan(folder, sample=100)
+    chosen = select(folder, sample=100)
     assert len(chosen.records) == 6
     (reason,) = chosen.left_out
     assert reason.startswith("decay, small, seed 0 cannot be trained again from its record")
@@ -302,29 +302,29 @@ def made_up():
 
 
 def test_samples_are_spread_over_problems_and_kinds_of_methods_and_cheap():
-    order = list(spread_out(trainings(made_up())))
+    order = list(spread_out(trained_groups(made_up())))
     assert len(order) == 12
     assert all(len(group.records) == len(group.keys) == 3 for group in order)
     assert len({group.problems for group in order[:3]}) == 3
     assert order[0].methods == ("baseline",)  # the cheapest
     assert {group.exact for group in order[:2]} == {True, False}
     assert len({group.methods for group in order[:4]}) == 4
-    again = list(spread_out(list(reversed(trainings(made_up())))))
+    again = list(spread_out(list(reversed(trained_groups(made_up())))))
     assert [g.keys for g in again] == [g.keys for g in order]
 
 
 def test_a_seed_draws_another_sample_and_the_same_one_each_time():
-    groups = trainings(made_up())
+    groups = trained_groups(made_up())
     drawn = {seed: [group.keys for group in spread_out(groups, seed)] for seed in range(4)}
     assert drawn[1] == [group.keys for group in spread_out(groups, 1)]
     assert len({tuple(order[:3]) for order in drawn.values()}) > 1
 
 
 def test_a_sample_ends_with_the_group_that_makes_it_large_enough(trained):
-    sizes = {wanted: len(plan(trained, sample=wanted).records) for wanted in (1, 2, 3, 6, 50)}
+    sizes = {wanted: len(select(trained, sample=wanted).records) for wanted in (1, 2, 3, 6, 50)}
     assert sizes[1] in (2, 4)
     assert sizes[6] == sizes[50] == 6
-    assert len(plan(trained, groups=1).groups) == 1
+    assert len(select(trained, groups=1).groups) == 1
 
 
 # When two trainings agree

@@ -13,7 +13,7 @@ from hcpinn.descent import Stop
 from hcpinn.errors import FileError
 from hcpinn.solving import solve_batch
 from hcpinn.study import Store, Watch, run_study
-from hcpinn.study.claim import Claim
+from hcpinn.study.lock import RunLock
 from small_studies import DECAY, method, same, soft, study
 
 HARD = [hc.Run(DECAY, method(lift=hc.Decay(rate)), seed) for seed, rate in enumerate((0.3, 0.5))]
@@ -104,7 +104,7 @@ def test_nothing_is_trained_twice_and_new_seeds_are_added(whole, tmp_path):
     (new,) = set(after) - set(before)
     assert store.get(new.stem).seed == 7
     assert store.solution(new.stem) is None
-    store.forget(new.stem)
+    new.unlink()
 
 
 def test_time_that_is_up_leaves_checkpoints_from_which_the_next_call_goes_on(whole, tmp_path):
@@ -208,7 +208,7 @@ def test_a_run_in_other_hands_is_waited_for_and_taken_over(whole, tmp_path):
     wanted = study(RUNS[2])
     (key,) = wanted.sections[0].keys
     store = Store.make(tmp_path)
-    claim = Claim.take(store.claims, key)
+    claim = RunLock.take(store.claims, key)
     limited = run_study(wanted, tmp_path, max_seconds=0.1)  # as long as someone has it, nobody else does
     assert (limited.left, limited.stop) == (1, Stop.TIME)
     said = []

@@ -9,7 +9,7 @@ import pytest
 
 from hcpinn.errors import FileError
 from hcpinn.study import Store
-from hcpinn.study.claim import Claim
+from hcpinn.study.lock import RunLock
 from small_studies import record
 
 
@@ -28,7 +28,7 @@ def test_what_is_kept_is_found_again(store):
     assert again.get(given[0].key).summary == given[0].summary
     assert again.get("0" * 39 + "9") is None
     assert again.solution(given[0].key) is None  # a compact store
-    again.forget(given[0].key)
+    (store.folder / "runs" / f"{given[0].key}.json").unlink()
     assert store.get(given[0].key) is None
 
 
@@ -80,13 +80,13 @@ def test_damaged_and_misplaced_records_are_named(store):
 
 
 def test_a_run_is_claimed_by_one_at_a_time(tmp_path):
-    mine = Claim.take(tmp_path, "a")
+    mine = RunLock.take(tmp_path, "a")
     assert mine is not None
-    assert Claim.take(tmp_path, "a") is None
-    other = Claim.take(tmp_path, "b")
+    assert RunLock.take(tmp_path, "a") is None
+    other = RunLock.take(tmp_path, "b")
     assert other is not None
     mine.release()
-    again = Claim.take(tmp_path, "a")
+    again = RunLock.take(tmp_path, "a")
     assert again is not None
     again.release()
     other.release()
@@ -103,10 +103,10 @@ def test_a_claim_ends_with_its_process(tmp_path):
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout.readline() == "mine\n"
-        assert Claim.take(tmp_path, "a") is None
+        assert RunLock.take(tmp_path, "a") is None
         child.send_signal(signal.SIGKILL)
         child.wait()
-        after = Claim.take(tmp_path, "a")
+        after = RunLock.take(tmp_path, "a")
         assert after is not None
         after.release()
     finally:

@@ -1,4 +1,4 @@
-"""The verdict on the study's explanation, and the command that writes everything down."""
+"""What kernels say about the explanation by conditioning, and the command that writes everything down."""
 
 import dataclasses
 import json
@@ -10,10 +10,10 @@ import hcpinn as hc
 from equations import LINEAR, method
 from hcpinn.cli import app
 from hcpinn.errors import MethodError
-from hcpinn.theory import Figures, analyse, choices, judge
-from hcpinn.theory.table import cells, table_rows, to_markdown
+from hcpinn.theory import Indicators, analyse, choices, compare_indicators
+from hcpinn.theory.table import markdown_table, row_cells, table_rows
 
-FIGURES = Figures(
+INDICATORS = Indicators(
     rows=100,
     shares={"residual": 0.5, "initial": 0.5},
     unscaled_shares={"residual": 0.5, "initial": 0.5},
@@ -30,7 +30,7 @@ UNEVEN = {"residual": 0.99, "initial": 0.01}
 
 
 def varied(**changes):
-    return dataclasses.replace(FIGURES, **changes)
+    return dataclasses.replace(INDICATORS, **changes)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def varied(**changes):
     ],
 )
 def test_the_explanation_is_judged_by_balance_conditioning_and_error(soft, hard, status):
-    found = judge([(soft, hard)])
+    found = compare_indicators([(soft, hard)])
     assert found.status == status
     assert len(found.reasons) == (2 if soft.errors is None else 3)
     assert (found.goes_further is None) == (soft.errors is None)
@@ -58,10 +58,10 @@ def test_the_explanation_is_judged_by_balance_conditioning_and_error(soft, hard,
 def test_the_median_over_seeds_decides():
     good = (varied(shares=UNEVEN), varied(spread=10.0, errors=(1.0, *[0.1] * 4)))
     bad = (varied(), varied(spread=1000.0, errors=(1.0, *[9.0] * 4)))
-    assert judge([good, good, bad]).status == "borne out"
-    assert judge([good, bad, bad]).status == "not borne out"
+    assert compare_indicators([good, good, bad]).status == "borne out"
+    assert compare_indicators([good, bad, bad]).status == "not borne out"
     with pytest.raises(MethodError, match="at least one seed"):
-        judge([])
+        compare_indicators([])
 
 
 def test_hcpinn_theory_writes_numbers_and_figures_and_does_nothing_twice(tmp_path, monkeypatch):
@@ -91,8 +91,8 @@ def test_hcpinn_theory_writes_numbers_and_figures_and_does_nothing_twice(tmp_pat
     assert set(summary["versions"]) >= {"hcpinn", "jax"}
     (row,) = table_rows([summary])
     assert row["soft"]["condition"] > 1
-    assert cells(row)[-1] == summary["findings"]["status"]
-    assert to_markdown([row]).count("\n") == 3
+    assert row_cells(row)[-1] == summary["findings"]["status"]
+    assert markdown_table([row]).count("\n") == 3
     stamp = path.stat().st_mtime_ns
     assert CliRunner().invoke(app, command).exit_code == 0
     assert path.stat().st_mtime_ns == stamp

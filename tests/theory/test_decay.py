@@ -96,7 +96,7 @@ def test_steps_that_make_no_sense_are_refused():
     _, hard = pair("advection")
     with pytest.raises(MethodError, match="positive"):
         descend(hard, step=0.0, counts=(1,))
-    with pytest.raises(MethodError, match="growing"):
+    with pytest.raises(MethodError, match="increasing order"):
         descend(hard, step=1.0, counts=(3, 2))
     with pytest.raises(MethodError, match="too long"):
         descend(hard, step=1e6, counts=(200,))

@@ -9,7 +9,7 @@ import pytest
 
 from equations import NONLINEAR, linear_network, pair
 from hcpinn.theory import bounds, curvature, matrices
-from hcpinn.theory.kernel import norm
+from hcpinn.theory.kernel import spectral_norm
 
 LINEAR = ("advection", "heat", "free schrodinger")
 
@@ -60,7 +60,7 @@ def test_both_norms_stay_within_their_bounds(name):
     result = bounds(made)
     assert result.soft_norm <= result.soft_bound * (1 + 1e-12)
     assert result.hard_norm <= result.hard_bound * (1 + 1e-12)
-    assert norm(made.operator) <= result.operator_norm * norm(made.features) * (1 + 1e-12)
+    assert spectral_norm(made.operator) <= result.operator_norm * spectral_norm(made.features) * (1 + 1e-12)
     duration = pair(name)[1].problem.duration
     assert result.c1 <= 1.0
     assert result.c2 <= 1 / duration

@@ -2,24 +2,20 @@
 
 import jax.numpy as jnp
 
-from ..papers.hao2026.rows import row
 from ..problem import Interval, Periodic, Problem
 from .entry import Entry
 
-_PROBLEM = Problem(
-    name="advection",
-    domain=Interval(0, 2 * jnp.pi),
-    horizon=1.0,
-    boundary=Periodic(),
-    rhs=lambda u, c: -c * u.x,
-    initial=lambda x: jnp.sin(x),
-    parameters={"c": 60.0},
-    ranges={"c": (-1e4, 1e4)},
-)
-
 ENTRY = Entry(
-    problem=_PROBLEM,
-    paper=row("pbc+ic1+sa", _PROBLEM, name="paper"),
+    problem=Problem(
+        name="advection",
+        domain=Interval(0, 2 * jnp.pi),
+        horizon=1.0,
+        boundary=Periodic(),
+        rhs=lambda u, c: -c * u.x,
+        initial=lambda x: jnp.sin(x),
+        parameters={"c": 60.0},
+        ranges={"c": (-1e4, 1e4)},
+    ),
     title="Linear advection",
     stiffness="fast transport: at c = 60 the profile passes each point nearly ten times",
     equation="uₜ = −c uₓ",

@@ -2,7 +2,6 @@
 
 import jax.numpy as jnp
 
-from ..papers.hao2026.rows import row
 from ..problem import Interval, Periodic, Problem
 from .entry import Entry
 
@@ -17,7 +16,6 @@ ENTRY = Entry(
         parameters={"gamma1": 1e-3, "gamma2": 4.0},
         ranges={"gamma1": (1e-6, 1e3), "gamma2": (-1e3, 1e3)},
     ),
-    paper=row("pbc+ic1+sa", name="paper"),
     title="Allen–Cahn, case II",
     stiffness="sharp interfaces from oscillating data",
     equation="uₜ = γ₁ uₓₓ − γ₂ (u³ − u)",

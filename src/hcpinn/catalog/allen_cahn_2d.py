@@ -5,9 +5,7 @@ u₀ = sin 4πx cos 4πy.
 
 import jax.numpy as jnp
 
-from ..descent import LBFGS, Adam, Method
 from ..problem import Box, Periodic, Problem
-from ..trial import Decay
 from .entry import Entry
 
 ENTRY = Entry(
@@ -20,14 +18,6 @@ ENTRY = Entry(
         initial=lambda x, y: jnp.sin(4 * jnp.pi * x) * jnp.cos(4 * jnp.pi * y),
         parameters={"gamma1": 1e-4, "gamma2": 1.0},
         ranges={"gamma1": (1e-6, 1e3), "gamma2": (-1e3, 1e3)},
-    ),
-    # The study does not say how many time segments it used, nor how it shared its steps among them.
-    paper=Method(
-        name="paper",
-        lift=Decay(1.0),
-        points=10_000,
-        windows=2,
-        stages=(Adam(steps=25_000), LBFGS(steps=2_500)),
     ),
     title="Allen–Cahn in the plane",
     stiffness="interfaces in two dimensions",

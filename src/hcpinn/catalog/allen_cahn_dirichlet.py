@@ -2,9 +2,7 @@
 
 import jax.numpy as jnp
 
-from ..descent import Method
 from ..problem import Dirichlet, Interval, Problem
-from ..trial import Decay, Plain
 from .entry import Entry
 
 ENTRY = Entry(
@@ -18,7 +16,6 @@ ENTRY = Entry(
         parameters={"gamma1": 1e-3, "gamma2": 5.0},
         ranges={"gamma1": (1e-6, 1e3), "gamma2": (-1e3, 1e3)},
     ),
-    paper=Method(name="paper", lift=Decay(1.0), embedding=Plain()),
     title="Allen–Cahn with Dirichlet data",
     stiffness="sharp interfaces, boundary layers",
     equation="uₜ = γ₁ uₓₓ − γ₂ (u³ − u)",

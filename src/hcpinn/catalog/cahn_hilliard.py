@@ -2,24 +2,20 @@
 
 import jax.numpy as jnp
 
-from ..papers.hao2026.rows import row
 from ..problem import Interval, Periodic, Problem
 from .entry import Entry
 
-_PROBLEM = Problem(
-    name="cahn-hilliard",
-    domain=Interval(-1, 1),
-    horizon=1.0,
-    boundary=Periodic(),
-    rhs=lambda u, epsilon1, epsilon2: epsilon1 * (-u.xx - epsilon2 * u.xxxx + (u**3).xx),
-    initial=lambda x: -jnp.cos(2 * jnp.pi * x),
-    parameters={"epsilon1": 1e-2, "epsilon2": 1e-4},
-    ranges={"epsilon1": (1e-6, 1e3), "epsilon2": (1e-6, 1e3)},
-)
-
 ENTRY = Entry(
-    problem=_PROBLEM,
-    paper=row("pbc+ic2+sa", _PROBLEM, name="paper"),
+    problem=Problem(
+        name="cahn-hilliard",
+        domain=Interval(-1, 1),
+        horizon=1.0,
+        boundary=Periodic(),
+        rhs=lambda u, epsilon1, epsilon2: epsilon1 * (-u.xx - epsilon2 * u.xxxx + (u**3).xx),
+        initial=lambda x: -jnp.cos(2 * jnp.pi * x),
+        parameters={"epsilon1": 1e-2, "epsilon2": 1e-4},
+        ranges={"epsilon1": (1e-6, 1e3), "epsilon2": (1e-6, 1e3)},
+    ),
     title="Cahn–Hilliard",
     stiffness="fourth order and sharp interfaces; conserves mass",
     equation="uₜ = ε₁ (−uₓₓ − ε₂ uₓₓₓₓ + (u³)ₓₓ)",

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..descent import Method
 from ..problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A problem of the study with the study's own settings and figures for it."""
+    """A problem of the catalogue and what there is to say of it."""
 
     problem: Problem
-    paper: Method
-    """The study's best settings for it."""
     title: str
     stiffness: str
     """Why it is hard."""

@@ -6,7 +6,6 @@ Periodic on [−50, 50], T = 20.
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from ..papers.hao2026.rows import row
 from ..problem import Interval, Periodic, Problem
 from .entry import Entry
 
@@ -31,7 +30,6 @@ ENTRY = Entry(
         parameters={"epsilon1": 1.0, "epsilon2": 0.01, "b": 0.02, "k": 0.0562},
         ranges={"epsilon1": (0.0, 1e3), "epsilon2": (0.0, 1e3)},
     ),
-    paper=row("pbc+ic2+sa+mb", name="paper"),
     title="Gray–Scott",
     stiffness="two coupled fields with diffusion a hundred times apart",
     equation="uₜ = ε₁ uₓₓ + b (1 − u) − u v²,  vₜ = ε₂ vₓₓ − (b + k) v + u v²",

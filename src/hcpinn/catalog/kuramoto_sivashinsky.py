@@ -5,7 +5,6 @@ u₀ = cos(x/16) (1 + sin((x − 1)/16)).
 
 import jax.numpy as jnp
 
-from ..papers.hao2026.rows import row
 from ..problem import Interval, Periodic, Problem
 from .entry import Entry
 
@@ -18,7 +17,6 @@ ENTRY = Entry(
         rhs=lambda u: -u.xx - u.xxxx - u * u.x,
         initial=lambda x: jnp.cos(x / 16) * (1 + jnp.sin((x - 1) / 16)),
     ),
-    paper=row("pbc+ic2+sa", name="paper"),
     title="Kuramoto–Sivashinsky",
     stiffness="fourth order, with chaotic dynamics at later times",
     equation="uₜ = −uₓₓ − uₓₓₓₓ − u uₓ",

@@ -1,28 +1,17 @@
-"""Methods by name."""
+"""Methods by name: hcpinn's own and those of extensions."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from ..descent import LBFGS, Adam, Exponential, Method, load_method
+from ..descent import LBFGS, Adam, Method, load_method
 from ..errors import unknown_name
-from ..objective import Attention, Causal, InitialPenalty
-from ..papers.hao2026.rows import SWITCHES, is_row, modes, row
 from ..problem import Problem
-from ..trial import MLP, Characteristic, Decay, ModifiedMLP, NoGate, NoLift
+from ..trial import MLP, Decay
 from .expert import expert
+from .extension import extensions
 from .parts import edges, embedding
-from .problems import ENTRIES
-
-
-def paper(problem: Problem) -> Method:
-    """The study's best settings for this problem: 7×32 network, 16,384 points, Adam 50,000, L-BFGS 5,000."""
-    if problem.name in ENTRIES:
-        return ENTRIES[problem.name].paper
-    periodic = any(b.periodic for b in problem.boundaries)
-    return row("pbc+ic1+sa" if periodic else "ic1+sa", problem, name="paper")
 
 
 def quick(problem: Problem) -> Method:
@@ -38,90 +27,31 @@ def quick(problem: Problem) -> Method:
     )
 
 
-def baseline(problem: Problem) -> Method:
-    """The plain soft PINN: penalties on initial data and boundary, no lift, no periodic embedding."""
-    return row("", problem, name="baseline")
+_OWN: dict[str, Callable[[Problem], Method]] = {"expert": expert, "quick": quick}
 
 
-def causal(problem: Problem) -> Method:
-    """Causal training as its authors ran it: 4×128, soft initial data, ε = 100, all 300,000 steps of Adam."""
-    return _rival(
-        problem,
-        name="causal",
-        network=MLP(128, 4),
-        weights=Causal(tolerances=(100.0,), threshold=1.0),
-        stages=(_decaying(300_000),),
-    )
+class _Methods(Mapping[str, Callable[[Problem], Method]]):
+    """Methods by name; extensions are loaded when a name is not among hcpinn's own."""
+
+    def __getitem__(self, name: str) -> Callable[[Problem], Method]:
+        if name in _OWN:
+            return _OWN[name]
+        for added in extensions():
+            if name in added.methods:
+                return added.methods[name]
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _OWN or any(name in added.methods for added in extensions())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*_OWN, *(name for added in extensions() for name in added.methods))))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
-def rba(problem: Problem) -> Method:
-    """Residual-based attention as its authors ran it: modified MLP 6×128, 300,000 steps of Adam."""
-    return _rival(
-        problem,
-        name="rba",
-        network=ModifiedMLP(128, 6),
-        weights=Attention(),
-        stages=(_decaying(300_000),),
-    )
-
-
-def causal_50k(problem: Problem) -> Method:
-    """Causal training within the study's budget: its points, features, 7×32 network and step counts."""
-    return dataclasses.replace(
-        causal(problem),
-        name="causal-50k",
-        embedding=embedding(problem, modes(problem)),
-        network=MLP(32, 7),
-        weights=Causal(tolerances=(100.0,)),
-        points=16_384,
-        stages=(_decaying(50_000), LBFGS()),
-    )
-
-
-def rba_50k(problem: Problem) -> Method:
-    """Residual-based attention within the study's budget and features, with a modified MLP of 7×32."""
-    return dataclasses.replace(
-        rba(problem),
-        name="rba-50k",
-        embedding=embedding(problem, modes(problem)),
-        network=ModifiedMLP(32, 7),
-        points=16_384,
-        stages=(_decaying(50_000), LBFGS()),
-    )
-
-
-def cinn(problem: Problem) -> Method:
-    """For transport: a network of x − ct alone, with penalties on initial data and periodicity."""
-    return dataclasses.replace(row("", problem), name="cinn", embedding=Characteristic())
-
-
-def _rival(problem: Problem, **settings: object) -> Method:
-    """What the authors of causal and attention weights have in common."""
-    return Method(
-        lift=NoLift(),
-        gate=NoGate(),
-        embedding=embedding(problem, 10),
-        penalties=(InitialPenalty(512, weight=100.0), *edges(problem, exact=False)),
-        points=25_600,
-        **settings,  # type: ignore[arg-type]
-    )
-
-
-def _decaying(steps: int) -> Adam:
-    return Adam(steps=steps, schedule=Exponential(0.9, 5000))
-
-
-METHODS: dict[str, Callable[[Problem], Method]] = {
-    "expert": expert,
-    "paper": paper,
-    "quick": quick,
-    "baseline": baseline,
-    "causal": causal,
-    "rba": rba,
-    "causal-50k": causal_50k,
-    "rba-50k": rba_50k,
-    "cinn": cinn,
-}
+METHODS: Mapping[str, Callable[[Problem], Method]] = _Methods()
 """Named methods; the docstring of each says what it is."""
 
 DEFAULT = "expert"
@@ -131,13 +61,16 @@ DEFAULT = "expert"
 def find_method(name: str, problem: Problem) -> Method:
     """The method of this name with its settings for `problem`.
 
-    A name made of the study's switches, such as 'pbc+ic1+sa', is a row of its tables; one that ends
-    in .toml is a file.
+    Args:
+        name: one of those that `hcpinn methods` lists; switches joined by `+`; or the path of a `.toml` file.
+        problem: decides settings such as the embedding.
     """
     if name.endswith(".toml"):
         return load_method(Path(name))
     if name in METHODS:
         return METHODS[name](problem)
-    if is_row(name):
-        return row(name, problem)
-    raise unknown_name("method", name, (*METHODS, *SWITCHES))
+    switches = [found for added in extensions() for found in added.switches]
+    for found in switches:
+        if found.fits(name):
+            return found.make(name, problem)
+    raise unknown_name("method", name, (*METHODS, *(part for found in switches for part in found.parts)))

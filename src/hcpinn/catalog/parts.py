@@ -1,4 +1,4 @@
-"""Parts that named methods have in common."""
+"""Choices that named methods have in common."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from ..errors import unknown_name
 from ..problem import Problem
 from .entry import Entry
 
-_OTHERS = {"entry", "expert", "methods", "parts", "problems", "published", "rows"}
+_OTHERS = {"entry", "expert", "extension", "methods", "parts", "problems"}
 """Modules of this folder that declare no problem."""
 
 

@@ -2,22 +2,18 @@
 
 import jax.numpy as jnp
 
-from ..papers.hao2026.rows import row
 from ..problem import Interval, Periodic, Problem
 from .entry import Entry
 
-_PROBLEM = Problem(
-    name="schrodinger",
-    domain=Interval(-jnp.pi, jnp.pi),
-    horizon=2.0,
-    boundary=Periodic(),
-    rhs=lambda u: 1j * u.xx + 1j * abs(u) ** 2 * u,
-    initial=lambda x: 2 / (2 - jnp.sqrt(2) * jnp.cos(x)) - 1,
-)
-
 ENTRY = Entry(
-    problem=_PROBLEM,
-    paper=row("pbc+ic1+sa+mb", _PROBLEM, name="paper"),
+    problem=Problem(
+        name="schrodinger",
+        domain=Interval(-jnp.pi, jnp.pi),
+        horizon=2.0,
+        boundary=Periodic(),
+        rhs=lambda u: 1j * u.xx + 1j * abs(u) ** 2 * u,
+        initial=lambda x: 2 / (2 - jnp.sqrt(2) * jnp.cos(x)) - 1,
+    ),
     title="Nonlinear Schrödinger",
     stiffness="a complex field that oscillates and focuses; conserves mass and energy",
     equation="uₜ = i uₓₓ + i |u|² u",

@@ -1,9 +1,12 @@
-"""What the commands share: their program, exit codes, options, and a look at the output folder."""
+"""What the commands share: the program, exit codes, options, and checks of where results go."""
 
 from __future__ import annotations
 
 import inspect
+import io
 import sys
+import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -17,21 +20,21 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Command(TyperCommand):
-    """A command whose help fills the terminal's lines, whatever lines it has in the source."""
+    """A command whose help is wrapped to the width of the terminal."""
 
     def __init__(self, *args: Any, help: str | None = None, **options: Any):
         super().__init__(*args, help=help and _reflow(help), **options)
 
 
 class _Program(typer.Typer):
-    """The program with its commands."""
+    """The program `hcpinn`."""
 
     def command(self, *args: Any, **options: Any) -> Callable[[_Function], _Function]:
         return super().command(*args, cls=_Command, **options)
 
 
 def _reflow(text: str) -> str:
-    """Each paragraph on one line; examples, which are indented, below each other."""
+    """Join the lines of each paragraph; indented examples keep theirs."""
     paragraphs = [
         part if part.startswith(" ") else " ".join(part.split("\n"))
         for part in inspect.cleandoc(text).split("\n\n")
@@ -52,16 +55,18 @@ EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
 MaxSeconds = Annotated[
-    float | None, typer.Option(min=0, help="Stop after this time; the same command goes on later.")
+    float | None, typer.Option(min=0, help="Stop after this many seconds; the same command resumes.")
 ]
-CheckpointEvery = Annotated[float, typer.Option(help="Seconds between two checkpoints.")]
+CheckpointEvery = Annotated[float, typer.Option(help="Seconds between checkpoints.")]
 BarOrLines = Annotated[
     bool | None,
     typer.Option(
-        "--progress/--quiet", help="Show a bar, or nothing.", show_default="a bar in a terminal, else lines"
+        "--progress/--quiet",
+        help="Show a progress bar, or nothing.",
+        show_default="a bar in a terminal, else lines",
     ),
 ]
-"""Options of commands that train many runs."""
+"""Options shared by commands that train many runs."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -76,7 +81,7 @@ def _show_version(wanted: bool) -> None:
 def common(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Solve stiff, time-dependent PDEs with networks that meet initial and boundary data exactly.
@@ -86,7 +91,12 @@ def common(
 
 
 def main() -> None:
-    """Run the command line; what goes wrong is said in a sentence, without a traceback."""
+    """Run the command line. Errors and warnings appear as sentences, without tracebacks or file names."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Unicode shows "?" in place of "γ"
+    format_before = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"Warning: {message}\n"
     try:
         app()
     except HcpinnError as error:
@@ -99,23 +109,30 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("Interrupted.", err=True)
         sys.exit(EXIT_INTERRUPTED)
+    finally:
+        warnings.formatwarning = format_before
 
 
 def check_folder(folder: Path) -> None:
-    """Find out before training, not after, whether results can be written."""
-    probe = folder / ".writable"
+    """Make the output folder and raise a `FileError` if nothing can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe.write_bytes(b"")
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as error:
-        raise FileError(
-            f"Cannot write to the folder {folder}: {error.strerror}. Choose another with --out."
-        ) from error
+        why = "it is a file" if isinstance(error, FileExistsError) else error.strerror
+        raise FileError(f"Cannot write to the folder {folder}: {why}. Choose another with --out.") from error
+
+
+def check_file(path: Path) -> None:
+    """Make the folder of an output file and raise a `FileError` if the file cannot be written."""
+    if path.is_dir():
+        raise FileError(f"Cannot write {path}: it is a folder. Name a file with --out.")
+    check_folder(path.parent)
 
 
 def show_facts(facts: Sequence[tuple[str, str]]) -> None:
-    """Print names and what there is to say of each, in two columns."""
+    """Print labels and values in two columns."""
     from rich.console import Console
     from rich.table import Table
 
@@ -128,6 +145,7 @@ def show_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 
 def escape(text: Any) -> str:
+    """The text with square brackets that Rich does not read as markup."""
     from rich.markup import escape as escaped
 
     return escaped(str(text))

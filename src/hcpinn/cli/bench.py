@@ -11,30 +11,32 @@ from typing import Annotated, Any
 
 import typer
 
-from .app import app, check_folder
+from .app import app, check_file
 
 
 @app.command()
 def bench(
     points: Annotated[
-        int | None, typer.Option(min=1, help="Residual points of each run.", show_default="16384")
+        int | None, typer.Option(min=1, help="Residual points per run.", show_default="16384")
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs in a batch; with 1 there are no batches.", show_default="8"),
+        typer.Option(min=1, help="Runs in a batch; 1 leaves batches out.", show_default="8"),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer points, runs and rounds: half a minute, and rougher.")
+        bool,
+        typer.Option("--quick", help="Fewer points, runs and rounds: rougher, but done in half a minute."),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE.json", help="Also write all figures here.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE.json", help="Also write all numbers to this file."),
     ] = None,
 ) -> None:
-    """Time training steps on this machine, and compare with what it could do at best.
+    """Time training steps on this machine and compare them with the fastest possible.
 
-    A step is loss, gradient and update of Adam, with the study's 7×32 network on a model problem. Its
-    floor is the time that its operations and its data would take at the best rates this machine shows in
-    matrix products, elementwise arithmetic, tanh and memory traffic. Nothing else should run meanwhile.
+    A step is the loss, its gradient and one update of Adam for a 7×32 network on a model problem. Its floor
+    is the time its operations and memory traffic would take at the best rates measured on this machine for
+    matrix products, elementwise arithmetic, tanh and memory. Run nothing else meanwhile.
 
     Examples:
 
@@ -48,11 +50,12 @@ def bench(
     from rich.table import Table
 
     from ..machine.files import write_bytes
-    from ..speed.bench import HEADS, all_ceilings, ceiling_words, cells, measure, standard_cases
+    from ..speed import all_ceilings, measure, standard_cases
+    from ..speed.bench import HEADS
     from ..speed.record import origin
 
     if out is not None:
-        check_folder(out.parent)
+        check_file(out)
     record = origin("hcpinn", sys.argv[1:])
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
     _warn_if_busy(record["load_average"])
@@ -66,22 +69,22 @@ def bench(
         ceilings = all_ceilings(rounds=rounds, tell=status.update)
         for row in measure(cases, ceilings, rounds=rounds, tell=status.update):
             rows.append(row)
-            table.add_row(*cells(row))
-    console.print(f"[bold]{record['device']}[/bold], at best")
+            table.add_row(*row.cells())
+    console.print(f"[bold]{record['device']}[/bold], best rates")
     for precision, found in ceilings.items():
-        console.print(f"  {precision}: {ceiling_words(found)}")
+        console.print(f"  {precision}: {found}")
     console.print()
     console.print(table)
     if out is not None:
         record["ceilings"] = {name: dataclasses.asdict(found) for name, found in ceilings.items()}
         record["rows"] = [row.plain() for row in rows]
         write_bytes(out, (json.dumps(record, indent=1) + "\n").encode())
-        console.print(f"\nwritten to {out}")
+        console.print(f"\nwritten to {out}", soft_wrap=True)
 
 
 def _warn_if_busy(load: Any) -> None:
-    """Say so if others are computing, since times are then too long."""
+    """Warn if other processes are computing, since times are then too long."""
     cores = os.cpu_count() or 1
     if load is not None and load[0] > 0.5 * cores:
-        busy = f"This machine is busy: {load[0]:.1f} processes on {cores} cores. Times will be too long."
-        typer.echo(busy, err=True)
+        busy = f"{load[0]:.1f} processes on {cores} cores"
+        typer.echo(f"Warning: this machine is busy ({busy}), so times will be too long.", err=True)

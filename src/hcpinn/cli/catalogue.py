@@ -1,4 +1,4 @@
-"""Commands that tell what there is: `hcpinn list`, `hcpinn methods`, `hcpinn gallery`."""
+"""The commands `hcpinn list`, `hcpinn methods` and `hcpinn gallery`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from .app import app, check_folder
+from .app import app, check_file
 
 
 @app.command("list")
 def list_command() -> None:
-    """Show the problems and the methods that can be named."""
+    """List the problems and methods."""
     from rich.console import Console
     from rich.table import Table
 
     from ..catalog import ENTRIES
 
-    console = Console()
+    console = Console(highlight=False)
     problems = Table("problem", "equation", "parameters", "T", box=None, header_style="bold", pad_edge=False)
     for entry in ENTRIES.values():
         values = ", ".join(f"{k} = {v:g}" for k, v in entry.problem.parameters.items())
@@ -32,25 +32,26 @@ def list_command() -> None:
 @app.command()
 def methods(
     name: Annotated[
-        str | None, typer.Argument(help="A method, to be shown in full; without it all are listed.")
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="A method to print as TOML; without it, all methods are listed."
+        ),
     ] = None,
     problem: Annotated[
-        str, typer.Option("--problem", "-p", help="The problem whose settings are shown.")
+        str, typer.Option("--problem", "-p", help="The problem for which settings are printed.")
     ] = "allen-cahn-1",
 ) -> None:
-    """Explain the methods by name, or print one as TOML, to be changed and given to --method.
+    """List the methods, or print one as TOML, ready to be edited and passed to --method.
 
-    A name may also be put together from the study's switches, as in pbc+ic1+sa.
+    Some names are put together from switches, joined by +; the list ends with these.
 
     Examples:
 
         hcpinn methods
 
-        hcpinn methods pbc+ic1+sa
-
-        hcpinn methods paper --problem gray-scott > mine.toml
+        hcpinn methods quick --problem gray-scott > mine.toml
     """
-    from ..catalog import find_method, find_problem
+    from ..catalog import extensions, find_method, find_problem
     from ..descent import to_toml
 
     if name is not None:
@@ -61,22 +62,13 @@ def methods(
 
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
     console.print(_methods_table())
-    switches = Table("switch", "what it turns on", box=None, header_style="bold", pad_edge=False)
-    for switch, about in _SWITCHES.items():
-        switches.add_row(switch, about)
-    console.print(
-        "\n[bold]Rows of the study's ablation[/bold] are named by their switches, as in pbc+ic1+sa:\n"
-    )
-    console.print(switches)
-    console.print("\nhcpinn methods NAME prints one in full. --method also takes a .toml file.")
-
-
-_SWITCHES = {
-    "pbc": "the periodic embedding; without it a penalty on the values at both ends",
-    "ic1, ic2": "the lift e^(-t) u0, or e^(-0.1 t) u0; without either a penalty on the initial data",
-    "sa": "self-adaptive weights",
-    "mb": "mini-batches, 5 of 3,280",
-}
+    for switches in (found for added in extensions() for found in added.switches):
+        parts = Table("switch", "what it turns on", box=None, header_style="bold", pad_edge=False)
+        for switch, about in switches.parts.items():
+            parts.add_row(switch, about)
+        console.print(f"\n[bold]{switches.about}[/bold] are named by their switches, joined by +:\n")
+        console.print(parts)
+    console.print("\nhcpinn methods NAME prints a method as TOML. --method also takes a TOML file.")
 
 
 def _methods_table() -> Any:
@@ -93,12 +85,13 @@ def _methods_table() -> Any:
 
 @app.command()
 def gallery(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The picture to write.")] = Path("out/gallery.png"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The picture to write.")] = Path(
+        "out/gallery.png"
+    ),
 ) -> None:
-    """Compute every problem's classical reference and draw them all as one figure.
+    """Compute the reference solution of every problem and draw them all in one figure.
 
-    Prints each reference's estimated error and the time it took; references are cached, so a
-    second call is quick.
+    Prints the estimated error of each and the time it took. References are cached, so a second call is quick.
     """
     from rich.console import Console
     from rich.table import Table
@@ -107,7 +100,7 @@ def gallery(
     from ..reference import solve_reference
     from ..solution.figures import finish, gallery_figure
 
-    check_folder(out.parent)
+    check_file(out)
     table = Table("problem", "estimated error", "seconds", box=None, header_style="bold", pad_edge=False)
     pictures = []
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..study import Comparison, Pair, Recheck, Record
-    from ..study.recheck import Plan
+    from ..study.recheck import Selection
 
 EXIT_DIFFERS = 1
 
@@ -30,28 +30,24 @@ def recheck(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study.", show_default=False)],
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", help="Folder for what is trained now and for recheck.json.", show_default=False
-        ),
+        typer.Option("--out", "-o", help="Folder for the new results and recheck.json.", show_default=False),
     ] = None,
     sample: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Runs to compare at least; whole groups are trained, or --alone.", show_default="10"
+            min=1, help="Smallest number of runs to compare; whole groups are trained.", show_default="10"
         ),
     ] = None,
-    groups: Annotated[int | None, typer.Option(min=1, help="Groups to train, instead.")] = None,
+    groups: Annotated[int | None, typer.Option(min=1, help="Number of groups to train instead.")] = None,
     key: Annotated[
         list[str] | None,
         typer.Option(
             "--key",
             metavar="KEY",
-            help="A run to train, instead, by the first digits of its key; repeatable.",
+            help="A run to train instead, by the first digits of its key; repeatable.",
         ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Draw the sample by lot, without regard to what it costs.")
-    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Draw the sample at random, regardless of cost.")] = None,
     alone: Annotated[
         bool,
         typer.Option(
@@ -60,48 +56,49 @@ def recheck(
     ] = False,
     against: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Train nothing: compare with what another study's folder holds."),
+        typer.Option(metavar="DIR", help="Train nothing: compare with another study's folder."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be trained, how long it took then, and stop.")
+        bool, typer.Option("--dry-run", help="Show what would be trained and how long it took, and stop.")
     ] = False,
     max_seconds: MaxSeconds = None,
     checkpoint_every: CheckpointEvery = 30.0,
     progress: BarOrLines = None,
 ) -> None:
-    """Train a sample of a study again and say whether the errors come out the same.
+    """Train a sample of a study again and compare the errors.
 
-    Each run is trained with the runs that it trained with at first, and all of them are compared; with
-    --alone by itself. They have the [bold]same bits[/bold]; or they are the [bold]same to rounding[/bold], 1
-    part in 1,000; or, if device, versions, code or group are not as they were, or kernels were chosen by
-    timing, [bold]within the seed spread[/bold]: errors changed by no more than a factor of two, or than the
-    row's other seeds differ; or a run [bold]differs[/bold]. All figures are in recheck.json in the output
-    folder.
+    Runs are trained in their original groups, or one by one with --alone. Each has the
+    [bold]same bits[/bold]; or is the [bold]same to rounding[/bold], 1 part in 1,000; or, if the device, the
+    versions, the code or the group have changed, or kernels were chosen by timing, is
+    [bold]within the seed spread[/bold]: errors changed by at most a factor of two, or as much as the row's
+    other seeds differ; or it [bold]differs[/bold]. All figures are in recheck.json in the output folder.
 
     Exit code: 0 if no run differs; 1 if one does; 2 for bad input; 3 if time was up; 130 if interrupted.
 
     Examples:
 
-        hcpinn recheck results/paper --out out/recheck
+        hcpinn recheck out/study --out out/recheck
 
-        hcpinn recheck results/paper --groups 9 --dry-run
+        hcpinn recheck out/study --groups 9 --dry-run
 
-        hcpinn recheck out/study --sample 30 --max-seconds 600 --out out/again
+        hcpinn recheck out/study --sample 30 --max-seconds 600 --out out/recheck
 
-        hcpinn recheck results/paper --key 020281af --alone --out out/recheck
+        hcpinn recheck out/study --key 020281af --alone --out out/recheck
 
-        hcpinn recheck results/paper --against out/study
+        hcpinn recheck out/study --against out/other
     """
     from ..machine.programs import keep_programs
     from ..study import Watch, compare
     from ..study import recheck as train_again
-    from ..study.comparison import FILE
-    from ..study.recheck import plan
+    from ..study.compare import FILE
+    from ..study.recheck import select
     from ..study.watch import in_terminal
 
     if against is not None:
         if any(option is not None for option in (sample, groups, key, seed, max_seconds)) or alone or dry_run:
-            raise MethodError("With --against nothing is trained: leave out what chooses or limits that.")
+            raise MethodError(
+                "With --against nothing is trained, so leave out options that choose or limit runs."
+            )
         compared = compare(folder, against)
         known = [pair for pair in compared.pairs if pair.now is not None]
         _show(compared, known, compared.write(out) if out is not None else None)
@@ -110,10 +107,10 @@ def recheck(
         return
     keep_programs()
     if dry_run:
-        _show_plan(plan(folder, sample=sample, groups=groups, keys=key or (), seed=seed, alone=alone))
+        _show_selection(select(folder, sample=sample, groups=groups, keys=key or (), seed=seed, alone=alone))
         return
     if out is None:
-        raise MethodError("Name a folder for what is trained now, as in --out out/recheck.")
+        raise MethodError("Name a folder for the new results, as in --out out/recheck.")
     watch = Watch(
         bar=in_terminal() if progress is None else progress, lines=progress is None and not in_terminal()
     )
@@ -130,14 +127,14 @@ def recheck(
         watch=watch,
     )
     _show(found, found.pairs, out / FILE)
-    _show_left_out(found.plan.left_out)
+    _show_left_out(found.selection.left_out)
     _conclude(found)
 
 
-def _show_plan(chosen: Plan) -> None:
+def _show_selection(chosen: Selection) -> None:
     from rich.table import Table
 
-    from ..study.watch import counted, duration
+    from ..study.numbers import counted, duration
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for heading in ("problems", "methods"):
@@ -158,9 +155,8 @@ def _show(found: Comparison, shown: Sequence[Pair], file: Path | None) -> None:
     from rich.table import Table
 
     from ..study import Agreement
-    from ..study.columns import number
+    from ..study.numbers import counted, number
     from ..study.rows import measured
-    from ..study.watch import counted
 
     def error(record: Record | None) -> str:
         value = None if record is None else measured(record, "rel_l2")
@@ -225,11 +221,11 @@ def _labels(records: Sequence[Record]) -> list[str]:
 def _conclude(found: Recheck) -> None:
     from ..descent import Stop
 
-    if found.report.left:
-        typer.echo("The same command goes on from here.")
-    if found.report.stop is Stop.INTERRUPTED:
+    if found.tally.left:
+        typer.echo("The same command resumes from here.")
+    if found.tally.stop is Stop.INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
     if not found.agrees:
         raise typer.Exit(EXIT_DIFFERS)
-    if found.report.left:
+    if found.tally.left:
         raise typer.Exit(EXIT_UNFINISHED)

@@ -24,14 +24,14 @@ def report(
     ] = None,
     figures: Annotated[bool, typer.Option(help="Draw figures.")] = True,
 ) -> None:
-    """Show what came out of a study as one page that needs no network.
+    """Show the results of a study on one page that needs no network.
 
-    The page has every table beside the published one, the figures, each claim of the study with what was
-    found, and where the results come from. What was not run is shown as such.
+    The page has the tables and figures of every section, and where the results come from. What was not run
+    is shown as such. A study that an extension provides may have a page of its own.
 
     Examples:
 
-        hcpinn report results/paper --out out/report.html
+        hcpinn report out/study --out out/report.html
 
         hcpinn report out/study --tables out/tables
     """

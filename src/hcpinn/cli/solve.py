@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 @app.command()
 def solve(
-    name: Annotated[str, typer.Argument(help="A problem of the catalogue; see [bold]hcpinn list[/bold].")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A problem, see [bold]hcpinn list[/bold].")],
     method: Annotated[
         str | None,
         typer.Option(
             "--method",
             "-m",
             metavar="NAME|FILE.toml",
-            help="How to train: a name or a set of switches, see [bold]hcpinn methods[/bold], or a file.",
+            help="A method, see [bold]hcpinn methods[/bold], or a file.",
+            show_default="expert",
         ),
     ] = None,
     set_: Annotated[
@@ -34,60 +35,61 @@ def solve(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Change a parameter of the problem, or its horizon; repeat for more.",
+            help="Change a parameter of the problem, or its horizon. Can be repeated.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for the results.", show_default="out/NAME")
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Output folder.", show_default="out/NAME"),
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint in the output folder.")] = False,
+    resume: Annotated[bool, typer.Option(help="Resume from the checkpoint in the output folder.")] = False,
     accuracy: Annotated[
         float,
         typer.Option(
-            help="Relative L2 error up to which the solution counts as converged; the expert stops there."
+            help="Relative L2 error at which the solution counts as converged, and at which the expert stops."
         ),
     ] = 1e-3,
     steps: Annotated[
         str | None,
         typer.Option(
-            "--steps", metavar="N,N,…", help="Steps of each stage in place of the method's, as in 2000,500."
+            "--steps", metavar="N,N,…", help="Steps of each stage, overriding the method's, as in 2000,500."
         ),
     ] = None,
     points: Annotated[
-        int | None, typer.Option(min=1, help="Residual points in place of the method's.")
+        int | None, typer.Option(min=1, help="Number of residual points, overriding the method's.")
     ] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Stop training after this time.")] = None,
-    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 30.0,
+    max_seconds: Annotated[float | None, typer.Option(help="Stop training after this many seconds.")] = None,
+    checkpoint_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
     devices: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Devices that share out the points.",
-            show_default="all, if each gets 8,192 points or more, else 1",
+            help="Number of devices to spread the points over.",
+            show_default="all if each gets at least 8,192 points, else 1",
         ),
     ] = None,
     distributed: Annotated[
         str | None,
         typer.Option(
             "--distributed",
-            metavar="auto|HOST:PORT,COUNT,NUMBER",
-            help="Train together with the same command in other processes: as Slurm or Open MPI tell, or by "
-            "the address of the first, how many there are, and which of them this is, from 0 on.",
+            metavar="auto|HOST:PORT,N,I",
+            help="Train together with the same command in other processes: as told by Slurm or Open MPI "
+            "(auto), or by the first one's address, how many there are, and this one's number from 0 on.",
         ),
     ] = None,
-    animation: Annotated[bool, typer.Option(help="Also write a GIF of the solution in time.")] = False,
+    animation: Annotated[bool, typer.Option(help="Also write an animated GIF of the solution.")] = False,
     progress: Annotated[
         bool | None,
         typer.Option("--progress/--quiet", help="Show a progress bar.", show_default="in a terminal"),
     ] = None,
 ) -> None:
-    """Solve a problem, check the solution against a classical one, and draw it.
+    """Solve a problem, check the solution against a reference, and draw it.
 
-    Leaves in the output folder: [bold]summary.json[/bold] (errors, verdict, settings),
-    [bold]solution.npz[/bold] (open it with hcpinn.load), [bold]method.toml[/bold] (the method, for
-    --method), and the figures [bold]fields.png[/bold], [bold]slices.png[/bold],
-    [bold]history.png[/bold] and, for adaptive weights, [bold]weights.png[/bold].
+    Writes to the output folder: [bold]summary.json[/bold] (errors, verdict, settings),
+    [bold]solution.npz[/bold] (open it with hcpinn.load), [bold]method.toml[/bold] (the method, to be passed
+    to --method), and the figures [bold]fields.png[/bold], [bold]slices.png[/bold], [bold]history.png[/bold]
+    and, if weights adapt, [bold]weights.png[/bold].
 
     Exit code: 0 if the solution converged, 1 if not, 2 for bad input, 130 if interrupted.
 
@@ -97,13 +99,13 @@ def solve(
 
         hcpinn solve allen-cahn-1 --accuracy 1e-4
 
-        hcpinn solve allen-cahn-1 --method paper --set gamma2=4 --seed 3
+        hcpinn solve allen-cahn-1 --method quick --set gamma2=4 --seed 3
 
-        hcpinn solve allen-cahn-1 --method paper --out out/ac1 --resume
+        hcpinn solve allen-cahn-1 --out out/ac1 --resume
 
-        hcpinn solve allen-cahn-1 --method pbc+ic1+sa
+        hcpinn solve allen-cahn-1 --method mine.toml
 
-        hcpinn solve allen-cahn-1 --method paper --distributed node0:1234,2,0
+        hcpinn solve allen-cahn-1 --distributed node0:1234,2,0
     """
     from ..machine.processes import is_first, join
 
@@ -112,7 +114,7 @@ def solve(
 
     from .. import solving
     from ..catalog import DEFAULT, find_method, find_problem
-    from ..descent import Stop
+    from ..descent import Stop, remove_checkpoints
     from ..machine.programs import keep_programs
 
     keep_programs()
@@ -138,12 +140,12 @@ def solve(
             solution.animate(folder / "solution.gif")
         stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
         if not stopped_early:
-            (folder / solving.CHECKPOINT).unlink(missing_ok=True)
+            remove_checkpoints(folder / solving.CHECKPOINT)
         _report(solution, folder)
         if stopped_early:
             typer.echo(
-                "Go on with the same command and --resume"
-                + (" and more --max-seconds." if max_seconds else ".")
+                "To continue, repeat the command with --resume"
+                + (" and a larger --max-seconds." if max_seconds else ".")
             )
     if solution.stop is Stop.INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
@@ -152,7 +154,7 @@ def solve(
 
 
 def assignments(texts: list[str]) -> dict[str, float]:
-    """Parameters given as NAME=VALUE."""
+    """Parameters from texts of the form NAME=VALUE."""
     values = {}
     for text in texts:
         name, sign, value = text.partition("=")
@@ -166,7 +168,7 @@ def assignments(texts: list[str]) -> dict[str, float]:
 
 
 def _with_budget(method: Method, steps: str | None, points: int | None) -> Method:
-    """The method with the step and point budgets given on the command line."""
+    """The method with the numbers of steps and points given on the command line."""
     from ..descent import with_budget
 
     try:

@@ -21,7 +21,7 @@ from .app import (
 )
 
 if TYPE_CHECKING:
-    from ..study import Report, Study
+    from ..study import Study, Tally
 
 EXIT_UNFINISHED = 3
 
@@ -32,26 +32,28 @@ def study(
         list[str] | None,
         typer.Argument(
             metavar="NAME…|FILE.toml",
-            help="Ready-made studies, see [bold]--list[/bold], or files of one's own.",
+            help="Studies that [bold]--list[/bold] shows, or files.",
         ),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Show the ready-made studies and stop.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Show the studies that have a name, and stop.")
+    ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show runs, groups and what they are likely to cost, and stop.")
+        bool, typer.Option("--dry-run", help="Show runs, groups and their likely cost, and stop.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the store.", show_default="out/study")
     ] = None,
     problems: Annotated[
         list[str] | None,
-        typer.Option("--problem", metavar="NAME", help="Of the study only this problem; repeatable."),
+        typer.Option("--problem", metavar="NAME", help="Only this problem; repeatable."),
     ] = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
             "--method",
             metavar="NAME",
-            help="Of the study only this method or row; repeatable. In both * stands for anything.",
+            help="Only this method, or runs with this label; repeatable. In both, * matches anything.",
         ),
     ] = None,
     seeds: Annotated[
@@ -82,8 +84,7 @@ def study(
         typer.Option(
             min=1,
             help="Processes that train side by side on this machine's device, each a group of its own. On a "
-            "GPU one computes while another compiles or judges; on a CPU they share its cores, gain little, "
-            "and each takes memory.",
+            "GPU one computes while another compiles; on a CPU they share its cores and gain little.",
         ),
     ] = 1,
     cluster: Annotated[
@@ -99,28 +100,28 @@ def study(
     ] = None,
     progress: BarOrLines = None,
 ) -> None:
-    """Train many runs as one job: what the store in the output folder has is left out.
+    """Train many runs as one resumable job; runs that the output folder already has are skipped.
 
-    Stop it in any way and start it again with the same command: finished runs are kept, begun ones go on
-    from their checkpoints. Several processes may work on one folder. [bold]hcpinn report DIR[/bold] shows
-    what was found.
+    Stop it at any time and resume with the same command: finished runs are kept, and unfinished ones
+    continue from their checkpoints. Several processes may share one folder.
+    [bold]hcpinn report DIR[/bold] shows the results.
 
-    Exit code: 0 if every run came to its end, whatever its verdict; 1 if some failed; 2 for bad input;
-    3 if time was up; 130 if interrupted.
+    Exit code: 0 if every run finished, whatever its verdict; 1 if some failed; 2 for bad input; 3 if time
+    was up; 130 if interrupted.
 
     Examples:
 
-        hcpinn study paper --dry-run
+        hcpinn study --list
 
-        hcpinn study ablation-allen-cahn-1 --out results/ac1
+        hcpinn study mine.toml --dry-run
 
         hcpinn study mine.toml --seeds 0-4 --max-seconds 3000
 
-        hcpinn study paper --problem cahn-hilliard --method 'pbc+ic2*'
+        hcpinn study mine.toml --problem cahn-hilliard --method 'qui*'
 
-        hcpinn study paper --processes 4
+        hcpinn study mine.toml --processes 4
 
-        hcpinn study paper --cluster ray:auto
+        hcpinn study mine.toml --cluster ray:auto
     """
     if cluster is not None or processes > 1:
         # This process plans; the memory of a GPU on this machine is for the workers that train on it.
@@ -148,7 +149,7 @@ def study(
         lines=progress is None and not in_terminal(),
         tensorboard=tensorboard,
     )
-    report = run_study(
+    tally = run_study(
         wanted,
         folder,
         solutions=solutions,
@@ -160,7 +161,7 @@ def study(
         cluster=cluster,
         watch=watch,
     )
-    _conclude(report, folder)
+    _conclude(tally, folder)
 
 
 def _wanted(names: list[str]) -> Study:
@@ -168,12 +169,18 @@ def _wanted(names: list[str]) -> Study:
     from ..study import Study, find_study, load_study
 
     if not names:
-        raise MethodError("Name a study, as in `hcpinn study paper`; `hcpinn study --list` shows them.")
+        raise MethodError("Name a study: one that `hcpinn study --list` shows, or a .toml file.")
     found = [load_study(name) if name.endswith(".toml") else find_study(name) for name in names]
     if len(found) == 1:
         return found[0]
     sections = {section.name: section for part in found for section in part.sections}
-    return Study("+".join(part.name for part in found), "Several studies", tuple(sections.values()))
+    pages = {part.page for part in found}
+    return Study(
+        "+".join(part.name for part in found),
+        ", ".join(part.title for part in found),
+        tuple(sections.values()),
+        pages.pop() if len(pages) == 1 else "",
+    )
 
 
 def _numbers(option: str, text: str) -> list[int]:
@@ -194,10 +201,10 @@ def _list() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..study import ready_made
+    from ..study import named_studies
 
     table = Table("study", "what it is", box=None, header_style="bold", pad_edge=False)
-    for name, make in ready_made().items():
+    for name, make in named_studies().items():
         table.add_row(name, (make.__doc__ or "").splitlines()[0])
     Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
 
@@ -208,7 +215,7 @@ def _forecast(wanted: Study, out: Path | None, together: int | None, processes: 
     from rich.table import Table
 
     from ..study.forecast import forecast
-    from ..study.watch import counted, duration
+    from ..study.numbers import counted, duration
 
     found = forecast(wanted, out, together=together, processes=processes)
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
@@ -225,26 +232,27 @@ def _forecast(wanted: Study, out: Path | None, together: int | None, processes: 
     console.print(
         f"\n{counted(found.runs, 'different run')}, {found.kept} of them in the store. To train: "
         f"{counted(found.groups, 'group')}, the largest of {counted(found.largest, 'run')}; "
-        f"about {here}, {there}.\nWhat several sections share is trained, and counted, with the first of "
-        "them. Times are those of a simple model, for one group at a time, and may be off by a factor of two."
+        f"about {here}, {there}.\nRuns that several sections share are trained, and counted, with the "
+        "first of them. Times come from a simple model of one group at a time, and may be off "
+        "by a factor of two."
     )
 
 
-def _conclude(report: Report, folder: Path) -> None:
+def _conclude(tally: Tally, folder: Path) -> None:
     from ..descent import Stop
-    from ..study.watch import counted
+    from ..study.numbers import counted
 
-    parts = [f"{counted(report.done, 'run')} done"]
-    parts += [f"{report.failed} failed"] if report.failed else []
-    parts += [f"{report.left} left"] if report.left else []
+    parts = [f"{counted(tally.done, 'run')} done"]
+    parts += [f"{tally.failed} failed"] if tally.failed else []
+    parts += [f"{tally.left} left"] if tally.left else []
     typer.echo(f"{', '.join(parts)}; kept in {folder}")
-    if report.failed:
-        typer.echo("The reasons are in the records; --retry-failed tries failed runs again.")
-    if report.left:
-        typer.echo("The same command goes on from here.")
-    if report.stop is Stop.INTERRUPTED:
+    if tally.failed:
+        typer.echo("The report gives the reasons; --retry-failed tries failed runs again.")
+    if tally.left:
+        typer.echo("The same command resumes from here.")
+    if tally.stop is Stop.INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
-    if report.left:
+    if tally.left:
         raise typer.Exit(EXIT_UNFINISHED)
-    if report.failed:
+    if tally.failed:
         raise typer.Exit(EXIT_NOT_CONVERGED)

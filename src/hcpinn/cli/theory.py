@@ -23,7 +23,7 @@ _ALL = "all"
 def theory(
     name: Annotated[
         str,
-        typer.Argument(help="A problem of the catalogue, or [bold]all[/bold] of them."),
+        typer.Argument(metavar="NAME", help="A problem, see [bold]hcpinn list[/bold], or [bold]all[/bold]."),
     ],
     method: Annotated[
         str,
@@ -31,37 +31,39 @@ def theory(
             "--method",
             "-m",
             metavar="NAME|FILE.toml",
-            help="Whose lift, gate, embedding and network are used.",
+            help="The method that supplies lift, gate, embedding and network.",
         ),
-    ] = "paper",
+    ] = "quick",
     set_: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="Change a parameter of the problem, or its horizon."
+            "--set",
+            metavar="NAME=VALUE",
+            help="Change a parameter of the problem, or its horizon. Can be repeated.",
         ),
     ] = None,
-    points: Annotated[int, typer.Option(min=8, help="Residual points.")] = 512,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds the verdict rests on.")] = 3,
-    steps: Annotated[int, typer.Option(min=1, help="Steps of gradient descent.")] = 1000,
+    points: Annotated[int, typer.Option(min=8, help="Number of residual points.")] = 512,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds the findings rest on.")] = 3,
+    steps: Annotated[int, typer.Option(min=1, help="Number of gradient descent steps.")] = 1000,
     along: Annotated[
         str,
         typer.Option(
-            "--along", metavar="N,N,…", help="Steps of Adam after which kernels are looked at again."
+            "--along", metavar="N,N,…", help="Numbers of Adam steps after which kernels are computed again."
         ),
     ] = "100,1000",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for the results.", show_default="out/theory/NAME"),
+        typer.Option("--out", "-o", metavar="DIR", help="Output folder.", show_default="out/theory/NAME"),
     ] = None,
 ) -> None:
     """Compare soft and hard training of a problem by their tangent kernels and Hessians.
 
-    Leaves in the output folder [bold]theory.json[/bold] (all numbers) and the figures
+    Writes to the output folder [bold]theory.json[/bold] (all numbers) and the figures
     [bold]spectra.png[/bold], [bold]balance.png[/bold], [bold]decay.png[/bold], [bold]modes.png[/bold],
-    [bold]hessian.png[/bold] and [bold]choices.png[/bold]. For [bold]all[/bold] there is a folder for each
-    problem, and [bold]table.json[/bold] and [bold]table.md[/bold] beside them; problems whose
-    theory.json is there already, made with the same settings, are not computed again.
+    [bold]hessian.png[/bold] and [bold]choices.png[/bold]; with [bold]all[/bold], a folder for each problem
+    and the tables [bold]table.json[/bold] and [bold]table.md[/bold]. Results already there with the same
+    settings are not computed again.
 
     Examples:
 
@@ -82,20 +84,20 @@ def theory(
         _report(summary, folder)
         return
     if set_:
-        raise MethodError("--set changes a parameter of one problem; name that problem in place of 'all'.")
+        raise MethodError("--set changes a parameter of one problem: name the problem in place of 'all'.")
     from ..machine.files import write_bytes
-    from ..theory.table import table_rows, to_markdown
+    from ..theory.table import markdown_table, table_rows
 
     summaries = [_one(each, method, {}, settings, folder / each) for each in ENTRIES]
     rows = table_rows(summaries)
     record = {"settings": settings, **{k: summaries[0][k] for k in ("device", "versions")}, "rows": rows}
     write_bytes(folder / "table.json", (json.dumps(record, indent=1) + "\n").encode())
-    write_bytes(folder / "table.md", to_markdown(rows).encode())
+    write_bytes(folder / "table.md", markdown_table(rows).encode())
     _table(rows, folder)
 
 
 def _one(name: str, method: str, values: dict[str, float], settings: dict[str, Any], folder: Path) -> Any:
-    """The summary of one problem: read, if it is there with these settings, or computed and written."""
+    """The summary of one problem: read if it is there with the same settings, else computed and written."""
     from rich.console import Console
 
     from ..catalog import find_method, find_problem
@@ -142,7 +144,7 @@ def _counts(text: str) -> list[int]:
     except ValueError:
         counts = [0]
     if min(counts) < 1:
-        raise MethodError(f"--along takes whole numbers from 1 on, as in 100,1000; not '{text}'.")
+        raise MethodError(f"--along takes positive whole numbers, as in 100,1000; not '{text}'.")
     return counts
 
 
@@ -154,20 +156,20 @@ def _report(summary: dict[str, Any], folder: Path) -> None:
     facts = [
         ("problem", summary["problem"]),
         ("kernels", f"{soft['rows']} and {hard['rows']} rows, {summary['parameters_trained']:,} parameters"),
-        ("trace of the soft kernel", shares),
+        ("shares of the soft trace", shares),
         ("condition, soft / hard", f"{soft['condition']:.2g} / {hard['condition']:.2g}"),
         ("effective rank, soft / hard", f"{soft['effective_rank']:.3g} / {hard['effective_rank']:.3g}"),
         ("largest eigenvalue, soft / hard", f"{soft['largest']:.3g} / {hard['largest']:.3g}"),
-        ("bounds on it, soft / hard", f"{bounds['soft_bound']:.3g} / {bounds['hard_bound']:.3g}"),
+        ("its bound, soft / hard", f"{bounds['soft_bound']:.3g} / {bounds['hard_bound']:.3g}"),
         (
-            "decay, predicted against measured",
+            "measured decay",
             "; ".join(f"{side} {_deviations(summary[side]['decay'])}" for side in ("soft", "hard")),
         ),
         (
             f"kernel moved in {moved['soft']['steps']:,} steps of Adam",
-            f"by {moved['soft']['drift']:.2g} / {moved['hard']['drift']:.2g} of itself",
+            f"by {moved['soft']['drift']:.2g} / {moved['hard']['drift']:.2g} of its norm, soft / hard",
         ),
-        ("the study's explanation", f"{found['status']}. {' '.join(found['reasons'])}"),
+        ("explained by conditioning", f"{found['status']}. {' '.join(found['reasons'])}"),
         ("results in", str(folder)),
     ]
     show_facts(facts)
@@ -175,21 +177,21 @@ def _report(summary: dict[str, Any], folder: Path) -> None:
 
 def _deviations(decay: dict[str, Any]) -> str:
     first, last = decay["deviations"][0], decay["deviations"][-1]
-    return f"apart by {first:.1%} after 1 step, {last:.0%} after {decay['steps'][-1]:,}"
+    return f"{first:.1%} from predicted after 1 step, {last:.0%} after {decay['steps'][-1]:,}"
 
 
 def _table(rows: list[dict[str, Any]], folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..theory.table import cells
+    from ..theory.table import row_cells
 
-    heads = ("problem", "initial share", "λ₁/λₙ soft / hard", "error left soft / hard", "explanation")
+    heads = ("problem", "initial share", "λ₁/λₙ soft / hard", "initial error left soft / hard", "explanation")
     table = Table(box=None, header_style="bold", pad_edge=False)
     for head in heads:
         table.add_column(head, no_wrap=head in ("problem", "explanation"))
     for row in rows:
-        made = cells(row)
+        made = row_cells(row)
         table.add_row(*(made[number] for number in (0, 1, 3, 6, 8)))
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
     console.print(table)

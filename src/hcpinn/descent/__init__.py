@@ -2,7 +2,7 @@
 
 from ..outcome import History, Outcome, PointWeights, Stop
 from .budget import with_budget
-from .checkpoint import Checkpoint, seconds_spent
+from .checkpoint import Checkpoint, remove_checkpoints, seconds_spent, set_aside
 from .driver import train
 from .lessons import Curriculum, Lesson, Report, Resampling
 from .memory import available_bytes, check_memory, needed_bytes
@@ -58,8 +58,10 @@ __all__ = [
     "load_method",
     "needed_bytes",
     "network_key",
+    "remove_checkpoints",
     "save_method",
     "seconds_spent",
+    "set_aside",
     "to_dict",
     "to_toml",
     "train",

@@ -16,9 +16,9 @@ def with_budget(method: Method, *, steps: Sequence[int] | None = None, points: i
         method = replace(method, points=points, batches=batches)
     if steps is not None:
         if len(steps) != len(method.stages) or min(steps) < 0:
-            names = ", ".join(stage.label for stage in method.stages)
+            names, count = ", ".join(stage.label for stage in method.stages), len(method.stages)
             raise MethodError(
-                f"steps takes {len(method.stages)} whole numbers, one for each of {names}; not "
+                f"steps takes {count} whole number{'s' * (count > 1)}, one for each of {names}; not "
                 f"'{','.join(map(str, steps))}'. A zero leaves a stage out."
             )
         kept = tuple(

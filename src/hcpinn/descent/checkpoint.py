@@ -1,9 +1,18 @@
-"""Checkpoints: the whole state of a training, from which it goes on with the same bits."""
+"""Checkpoints: the whole state of a training, from which it goes on with the same bits.
+
+The last two are kept. One that proves damaged is renamed, never deleted, and the one before takes its place.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
+import math
+import os
+import shutil
 import time
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import FileError
+from ..errors import FileError, UnusableFileError
 from ..machine.files import read_archive, write_archive
 from .lessons import Lesson
 
@@ -81,6 +90,7 @@ class Checkpoint:
             "seconds": position.seconds,
             "stages": [list(stage) for stage in position.stages],
         }
+        _keep_previous(self.path)
         write_archive(self.path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
         self._last = time.monotonic()
 
@@ -91,9 +101,9 @@ class Checkpoint:
                 f"There is nothing to resume in {self.path.parent}: the training came to its end, or was "
                 "never saved. Leave out resume to start anew."
             )
-        header, arrays = read_archive(self.path, kind=_KIND, version=_VERSION)
+        header, arrays = self._read()
         if header.get("identity") != self.identity:
-            raise FileError(
+            raise UnusableFileError(
                 f"{self.path} belongs to another training: problem, parameters, method or seed differ. "
                 "Resume with the same settings, or choose another folder."
             )
@@ -111,7 +121,77 @@ class Checkpoint:
             )
             return position, [arrays[f"state.{i}"] for i in range(len(arrays))]
         except (KeyError, TypeError, ValueError) as error:
-            raise FileError(f"{self.path} is incomplete: it lacks or garbles {error}. Start anew.") from error
+            raise UnusableFileError(
+                f"{self.path} is incomplete: it lacks or garbles {error}. Start anew."
+            ) from error
+
+    def _read(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The last checkpoint or, if that is damaged, the one before it."""
+        try:
+            return read_archive(self.path, kind=_KIND, version=_VERSION)
+        except UnusableFileError as error:
+            if not _previous(self.path).exists():
+                raise
+            aside = set_aside(self.path)
+            warnings.warn(
+                f"{error} It is kept as {aside.name}. Training resumes from the checkpoint before it.",
+                stacklevel=2,
+            )
+            return self._read()
+
+
+def set_aside(path: Path, name: Path | None = None) -> Path:
+    """Rename a checkpoint that is of no use, and put the one before it in its place, if there is one.
+
+    Args:
+        path: the checkpoint.
+        name: its new path, to which a number is added; by default it stays where it is.
+
+    Returns:
+        Where it is now.
+    """
+    stem = path.with_suffix("") if name is None else name
+    names = (Path(f"{stem}.unusable-{number}{path.suffix}") for number in itertools.count(1))
+    aside = next(name for name in names if not os.path.lexists(name))
+    try:
+        os.replace(path, aside)
+        if _previous(path).exists():
+            os.replace(_previous(path), path)
+    except OSError as error:
+        raise FileError(f"Cannot rename {path}: {error.strerror or error}.") from error
+    return aside
+
+
+def remove_checkpoints(path: Path) -> None:
+    """Remove the checkpoints of a training that came to its end."""
+    for own in (path, _previous(path)):
+        own.unlink(missing_ok=True)
+
+
+def _previous(path: Path) -> Path:
+    """The place of the checkpoint before the last."""
+    return path.with_name(f"{path.stem}.previous{path.suffix}")
+
+
+def _keep_previous(path: Path) -> None:
+    """Give the last checkpoint a second name, so that there is one at any time."""
+    second = path.with_name(f".{path.name}.second")
+    try:
+        second.unlink(missing_ok=True)
+        try:
+            os.link(path, second)
+        except FileNotFoundError:
+            return
+        except OSError:  # a file system without hard links
+            shutil.copyfile(path, second)
+        os.replace(second, _previous(path))
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            second.unlink(missing_ok=True)
+        raise FileError(
+            f"Cannot keep {path} beside a new checkpoint: {error.strerror or error}. It is untouched. "
+            "Free some space or choose another folder."
+        ) from error
 
 
 def seconds_spent(path: Path) -> float:
@@ -120,8 +200,8 @@ def seconds_spent(path: Path) -> float:
         return 0.0
     header, _ = read_archive(path, kind=_KIND, version=_VERSION)
     spent = header.get("seconds")
-    if not isinstance(spent, int | float):
-        raise FileError(f"{path} is incomplete: it does not say how long training took. Start anew.")
+    if not (isinstance(spent, int | float) and 0 <= spent < math.inf):
+        raise UnusableFileError(f"{path} is incomplete: it does not say how long training took. Start anew.")
     return float(spent)
 
 
@@ -134,5 +214,5 @@ def restore(template: Any, leaves: list[np.ndarray], path: Path) -> Any:
     wanted, structure = jax.tree.flatten(template)
     shapes = [(np.shape(a), np.dtype(a.dtype)) for a in wanted]
     if shapes != [(a.shape, a.dtype) for a in leaves]:
-        raise FileError(f"{path} does not fit this training: the shapes of its state differ.")
+        raise UnusableFileError(f"{path} does not fit this training: the shapes of its state differ.")
     return jax.tree.unflatten(structure, [jnp.asarray(a) for a in leaves])

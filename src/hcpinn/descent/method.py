@@ -19,8 +19,8 @@ from .optimisers.stage import Stage
 class Method:
     """How to train: the trial function's parts, the points, the weights, and the stages of optimisation.
 
-    The defaults are the protocol of the study: 7 hidden layers of 32, 10 Fourier modes,
-    16,384 Latin-hypercube points, Adam for 50,000 steps, then L-BFGS for 5,000.
+    The defaults: 7 hidden layers of 32, 10 Fourier modes, 16,384 Latin-hypercube points, Adam for 50,000
+    steps, then L-BFGS for 5,000.
     Change one thing with `dataclasses.replace(method, points=4096)`.
     """
 

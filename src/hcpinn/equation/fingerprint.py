@@ -1,4 +1,4 @@
-"""A problem's content as a short hexadecimal string: equal for equal problems, whoever wrote them.
+"""A problem's content as a short hexadecimal string: equal problems have equal ones, whatever their source.
 
 Functions cannot be compared, so they are probed: F and its slopes at fixed irregular
 arguments, the initial data and the boundary data at fixed irregular places. The name of the

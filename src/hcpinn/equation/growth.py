@@ -49,7 +49,7 @@ def growth_rate(problem: Problem) -> float:
         wave = 2 * np.pi * number / shortest
         matrix = np.zeros((_PLACES, count, count), complex)
         for (target, (source, index)), slope in direct.items():
-            # Waves along the first axis only; mixed ones grow no faster in the equations at hand.
+            # Only waves along the first axis: oblique ones grow no faster in the equations of the catalogue.
             if not any(index[2:]):
                 matrix[:, target, source] += np.asarray(slope) * (1j * wave) ** index[1]
         rates = np.real(np.linalg.eigvals(matrix)).max(axis=1)

@@ -164,6 +164,15 @@ def elementwise(function: Callable[[Array], Array]) -> Activation:
     return Activation(function, slopes, from_value=False)
 
 
+ACTIVATIONS: dict[str, Callable[[], Activation]] = {
+    "tanh": tanh,
+    "sin": sine,
+    "gelu": lambda: elementwise(lambda z: jax.nn.gelu(z, approximate=False)),
+    "swish": lambda: elementwise(jax.nn.swish),
+}
+"""Activation functions by name."""
+
+
 def _slope(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return lambda z: jax.jvp(function, (z,), (jnp.ones_like(z),))[1]
 

@@ -1,4 +1,4 @@
-"""Double precision inside hcpinn, without touching the caller's JAX settings."""
+"""Double precision inside hcpinn that leaves the caller's JAX settings alone."""
 
 import contextlib
 from collections.abc import Iterator
@@ -8,10 +8,9 @@ import jax
 
 @contextlib.contextmanager
 def double() -> Iterator[None]:
-    """Allow float64 and forbid reduced-precision matrix products within the block only.
+    """Within the block, allow float64 and compute matrix products in full precision.
 
-    TF32 products freeze quasi-Newton stages at an error of one, so a GPU is asked
-    for full float32 products as well.
+    With TF32 products on a GPU, quasi-Newton stages stall at an error of one.
     """
     with jax.enable_x64(True), jax.default_matmul_precision("highest"):
         yield

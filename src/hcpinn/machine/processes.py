@@ -1,7 +1,7 @@
-"""Processes that train together through `jax.distributed`: the first one decides, and writes files.
+"""Processes that train together through `jax.distributed`: the first one decides and writes files.
 
-All of them run the same programs in the same order, so whatever depends on a clock, a signal or the
-last bits of a number has to be settled by one.
+All of them must run the same programs in the same order, so one process settles whatever depends on a
+clock, a signal or rounding.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import jax
 from ..errors import MethodError
 
 AUTOMATIC = "auto"
-"""In place of an address: what the scheduler of the cluster says."""
+"""Stands in for an address that the cluster's scheduler knows."""
 
 
 def is_first() -> bool:
-    """Whether this process is the first, or the only one."""
+    """Whether this process is the first or only one."""
     return jax.process_index() == 0
 
 
 def agreed(value: Any) -> Any:
-    """The first process's value, in every process."""
+    """The first process's value, for every process."""
     if jax.process_count() == 1:
         return value
     from jax.experimental import multihost_utils
@@ -31,16 +31,17 @@ def agreed(value: Any) -> Any:
 
 
 def join(text: str) -> None:
-    """Join processes as told by `HOST:PORT,COUNT,NUMBER`, or by the scheduler with `auto`.
+    """Join the other processes, before anything computes and so before problems are declared or imported.
 
-    It has to come before anything that computes, and so before problems are declared or imported.
+    Args:
+        text: `HOST:PORT,COUNT,NUMBER` with the address of the first process, or `auto` to ask the scheduler.
     """
     if text == AUTOMATIC:
         try:
             jax.distributed.initialize()
         except ValueError as error:
             raise MethodError(
-                f"No scheduler told this process which others there are ({error}). "
+                f"No scheduler told this process about the others ({error}). "
                 "Start it with Slurm or Open MPI, or give HOST:PORT,COUNT,NUMBER."
             ) from error
         return
@@ -55,6 +56,6 @@ def _parts(text: str) -> tuple[str, int, int]:
         if number < count:
             return parts[0], count, number
     raise MethodError(
-        "Processes are joined by the address of the first, how many there are, and the number of this one "
-        f"from 0 on, as in node0:1234,2,0; not by '{text}'."
+        "Processes are joined by the first one's address, how many there are, and this one's number from 0 "
+        f"on, as in node0:1234,2,0; not by '{text}'."
     )

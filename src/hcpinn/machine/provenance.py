@@ -1,4 +1,4 @@
-"""Where and with what something was computed."""
+"""The device and the versions something was computed with."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .programs import choice_of_kernels
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where and with what a solution was computed."""
+    """The device and the versions a solution was computed with."""
 
     device: str
     versions: Mapping[str, str]
     kernels: str | None = None
-    """How the compiler chose among kernels: 'by rule', so that the same choice is made every time, or 'by
-    timing'. None in files from before this was kept."""
+    """How the compiler chose among kernels: 'by rule', the same way every time, or 'by timing'. None in older
+    files."""
 
 
 def provenance(devices: int = 1) -> Provenance:
-    """The device and the versions in use now, and how many devices share the work."""
+    """The device and the versions in use; `devices` is how many devices share the work."""
     device = jax.local_devices()[0]
     name = f"{device.platform}: {device.device_kind}"
     if device.platform == "cpu":

@@ -1,4 +1,4 @@
-"""What training makes small."""
+"""The loss: the residual, penalties, weights and batches."""
 
 from .batches import Batches, take_batch
 from .chunks import chunk_size, jacobian_chunk

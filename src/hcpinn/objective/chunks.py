@@ -1,4 +1,4 @@
-"""Points a chunk at a time, so that memory stays bounded and what is at work stays near."""
+"""Points in chunks, so that memory stays bounded and the working set stays in cache."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from jaxtyping import Array, Float
 from .term import repeat_last
 
 _CACHE_BYTES = {"cpu": 2 << 20, "gpu": 1 << 30}
-"""Size of one layer's jet that keeps a chunk of points fast: in cache, or simply in memory."""
+"""Size of one layer's jet up to which a chunk of points is fast: in cache, or simply in memory."""
 
 _JACOBIAN_BYTES = 1 << 28
-"""Size of the part of a Jacobian that is held at once."""
+"""How much of a Jacobian is held at once."""
 
 
 def in_chunks(tree: Any, chunk: int) -> Any:
@@ -28,12 +28,12 @@ def in_chunks(tree: Any, chunk: int) -> Any:
 
 
 def join_chunks(values: Array, count: int) -> Array:
-    """The values at points from those in chunks, without the points that only fill up the last chunk."""
+    """The values at points from those in chunks, without the points that only pad the last one."""
     return values.reshape(-1, *values.shape[2:])[:count]
 
 
 def without_filling(scales: Float[Array, "chunks points"], count: int) -> Float[Array, "chunks points"]:
-    """The scales of points in chunks: those that only fill up the last chunk count for nothing."""
+    """The scales of points in chunks, zero for those that only pad the last one."""
     return jnp.where(jnp.arange(scales.size).reshape(scales.shape) < count, scales, 0.0)
 
 

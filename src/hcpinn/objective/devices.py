@@ -1,4 +1,4 @@
-"""The devices that share out the points of a training: each runs its own program on its own points.
+"""Devices that share the points of a training: each runs the same program on its own points.
 
 Parameters and optimiser states are the same everywhere. Sums over points (loss, gradient, normal
 equations) are added up across devices, so each device needs nothing of the others' points.
@@ -26,7 +26,7 @@ _AXIS = "points"
 
 
 class Devices:
-    """One device, which computes as if this class were not there, or several that share out points."""
+    """One device, as if this class were not there, or several that share the points."""
 
     def __init__(self, several: Sequence[Any] = ()):
         """With fewer than two, the device that JAX uses by default."""
@@ -36,13 +36,13 @@ class Devices:
         )
 
     def compiled(self, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-        """`jax.jit`, with results that every device, and so every process, holds whole."""
+        """`jax.jit`, with complete results on every device and so in every process."""
         if self._mesh is None:
             return jax.jit(function, **options)
         return jax.jit(function, out_shardings=NamedSharding(self._mesh, PartitionSpec()), **options)
 
     def everywhere(self, tree: Any) -> Any:
-        """Arrays that every device holds whole."""
+        """The arrays, complete on every device."""
         return tree if self._mesh is None else self._spread(tree)
 
     @cached_property
@@ -50,7 +50,7 @@ class Devices:
         return self.compiled(lambda tree: tree)
 
     def _divide(self, count: int) -> bool:
-        """Whether each device gets as many of so many points as any other."""
+        """Whether this many points divide evenly among the devices."""
         return count % self.count == 0
 
     def place(self, blocks: Any, axes: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from ..jets.taylor import closure
+from ..jets import closure, differentiated_once
 from ..trial import JetNetwork, Trial
 from . import sampling
 from .chunks import in_chunks, jacobian_chunk, join_chunks, without_filling
@@ -75,7 +75,6 @@ class Objective:
     ):
         """`template` is any set of network parameters; `chunk` is how many points are done at once."""
         self.trial = trial
-        self._quick_trial = trial.for_descent()
         self.chunk = chunk
         self.devices = devices
         flat, self.unravel = ravel_pytree(template)
@@ -248,7 +247,7 @@ class Objective:
         network = self.trial.network
         if not isinstance(network, JetNetwork):
             return self.chunk
-        return network.chunk(self.chunk, len(closure(self.trial.indices)), itemsize)
+        return network.points_at_once(self.chunk, len(closure(self.trial.indices)), itemsize)
 
     def _descend(
         self, term: Term, theta: Array, block: Block, scale: Array, parameters: dict[str, Array]
@@ -258,7 +257,8 @@ class Objective:
         def part(
             theta: Array, parameters: dict[str, Array], block: Block, scale: Array
         ) -> tuple[Array, Array]:
-            values = term.mismatch(self._quick_trial, self.unravel(theta), block, parameters)
+            with differentiated_once():
+                values = term.mismatch(self.trial, self.unravel(theta), block, parameters)
             squares = jnp.sum(values**2, axis=-1)
             return jnp.sum(scale * squares), squares
 

@@ -13,14 +13,14 @@ import numpy as np
 from jaxtyping import Array
 
 from ..errors import MethodError
-from ..problem import Index, Problem, Side
+from ..problem import BoundarySide, Index, Problem
 from ..trial import Trial
 from . import sampling
 from .term import Block, Term, make_block
 
 
 class Penalty(abc.ABC):
-    """A condition that the loss, rather than the trial function, takes care of."""
+    """A condition that the loss enforces, because the trial function does not."""
 
     @abc.abstractmethod
     def terms(self, problem: Problem) -> list[Term]:
@@ -33,6 +33,7 @@ class InitialPenalty(Penalty):
 
     points: int = 128
     weight: float = 1.0
+    """Its factor in the loss."""
 
     def __post_init__(self) -> None:
         _check(self)
@@ -54,6 +55,7 @@ class PeriodicPenalty(Penalty):
 
     points: int = 128
     weight: float = 1.0
+    """Its factor in the loss."""
     order: int = 0
     """The highest derivative along the axis that is matched; 0 for values alone."""
 
@@ -90,6 +92,7 @@ class BoundaryPenalty(Penalty):
     points: int = 128
     """Half of them at either end."""
     weight: float = 1.0
+    """Its factor in the loss."""
 
     def __post_init__(self) -> None:
         _check(self)
@@ -102,7 +105,7 @@ class BoundaryPenalty(Penalty):
         name = "boundary" if alone else f"boundary {problem.space[axis]}"
         faces, sides = problem.domain.ends(axis), problem.boundaries[axis].sides
 
-        def terms(face: str, side: Side, points: Any) -> list[tuple[Index, Any]]:
+        def terms(face: str, side: BoundarySide, points: Any) -> list[tuple[Index, Any]]:
             return side.terms(problem.domain.normal(face, points))
 
         def block(trial: Trial, seed: int) -> Block:
@@ -139,7 +142,9 @@ class DataPenalty(Penalty):
     """The mean of |u − measured|² over observations: rows (t, x, …, one value per real component)."""
 
     rows: tuple[tuple[float, ...], ...]
+    """One row of numbers per observation."""
     weight: float = 1.0
+    """Its factor in the loss."""
 
     def __post_init__(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Where the residual is looked at: space-filling points in time and space."""
+"""Where the residual is evaluated: space-filling points in time and space."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import unknown_name
 from ..problem import Problem
 
 SAMPLERS = ("latin-hypercube", "sobol", "uniform")
-"""Ways of choosing points."""
+"""Ways of choosing points, by name."""
 
 
 def generator(seed: int, purpose: str) -> np.random.Generator:
@@ -45,7 +45,7 @@ def at_start(problem: Problem, count: int, *, seed: int, purpose: str) -> Float[
 def on_parts(
     problem: Problem, parts: Sequence[str], count: int, *, seed: int, purpose: str
 ) -> list[Float[np.ndarray, "points axes"]]:
-    """`count` points (t, x, …) on each of some parts of the boundary, the same on parts that are alike."""
+    """`count` points (t, x, …) on each of some parts of the boundary; opposite faces get the same ones."""
     unit = _unit(count, problem.domain.dimension, generator(seed, purpose), "latin-hypercube")
     times = problem.start + unit[:, 0] * (problem.horizon - problem.start)
     return [np.column_stack([times, problem.domain.on(part, unit[:, 1:])]) for part in parts]
@@ -70,7 +70,7 @@ def by_residual(
 def nearest(
     old: Float[np.ndarray, "before axes"], new: Float[np.ndarray, "now axes"]
 ) -> Int[np.ndarray, " now"]:
-    """The number of the old point nearest to each new one, all axes being as long as the old points reach."""
+    """The number of the old point nearest to each new one, axes being scaled by the extent of the old."""
     from scipy.spatial import KDTree
 
     reach = np.ptp(old, axis=0)

@@ -1,4 +1,4 @@
-"""A term of the loss: something that should vanish at points, and what is known there beforehand."""
+"""A term of the loss: what should vanish at points, and what is computed there once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..trial import Condition, Fixed, Trial, without_zeros
+from ..trial import Fixed, OpenCondition, Trial, without_zeros
 
 
 class Block(eqx.Module):
@@ -32,7 +32,7 @@ class Term:
 
     name: str
     weight: float
-    closes: Condition | None
+    closes: OpenCondition | None
     """The condition it stands for; None for the residual."""
     mismatch: Callable[[Trial, Any, Block, Mapping[str, Any]], Float[Array, "points values"]]
     """`mismatch(trial, network, block, parameters)`: what should vanish."""

@@ -1,1 +1,1 @@
-"""Studies of published papers, each in a room of its own, as a reader's own study would be."""
+"""Studies of published papers, one folder each: what it adds to hcpinn is its `EXTENSION`."""

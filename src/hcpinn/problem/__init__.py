@@ -1,6 +1,6 @@
 """Declaring what to solve."""
 
-from .conditions import Boundary, Dirichlet, Neumann, Periodic, Prescribed, Robin, Side
+from .conditions import Boundary, BoundarySide, Dirichlet, Neumann, Periodic, Prescribed, Robin
 from .declaration import HORIZON, Problem
 from .domain import Box, Domain, Interval
 from .expression import MAX_ORDER, Expression, Index, apply
@@ -9,6 +9,7 @@ __all__ = [
     "HORIZON",
     "MAX_ORDER",
     "Boundary",
+    "BoundarySide",
     "Box",
     "Dirichlet",
     "Domain",
@@ -20,6 +21,5 @@ __all__ = [
     "Prescribed",
     "Problem",
     "Robin",
-    "Side",
     "apply",
 ]

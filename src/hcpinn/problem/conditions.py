@@ -1,7 +1,7 @@
 """What holds at the boundary: periodicity, or prescribed values, slopes, or mixtures of both.
 
-A condition acts: everything else asks it what it fixes at each end, what of it can hold by construction,
-and how to tell it from others. A new kind is one more class here, and its name in the public list.
+Nothing asks for the kind of a condition. A condition itself says what it fixes at each end, whether it can
+hold by construction, and what tells it from others. A new kind is one more class here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Data = float | Callable[..., Any] | tuple[float | Callable[..., Any], ...]
 
 
 @dataclass(frozen=True)
-class Side:
+class BoundarySide:
     """What one end of an axis must satisfy: value · u + slope · ∂u/∂n = data, with n pointing outwards."""
 
     kind: str
@@ -60,7 +60,7 @@ class Boundary(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def sides(self) -> tuple[Side, ...]:
+    def sides(self) -> tuple[BoundarySide, ...]:
         """What holds at the lower end and what at the upper; nothing if it is periodic."""
 
     @property
@@ -83,21 +83,19 @@ class Periodic(Boundary):
     periodic: ClassVar[bool] = True
 
     @property
-    def sides(self) -> tuple[Side, ...]:
+    def sides(self) -> tuple[BoundarySide, ...]:
         return ()
 
 
 @dataclass(frozen=True)
 class Prescribed(Boundary):
-    """A mixture of value and outward slope is prescribed at both ends of an axis.
-
-    Each end takes a number or a function of `t`, of the coordinates along the face, and of named
-    parameters; for systems, a tuple with one of these per field. Without `upper`, both ends
-    share `lower`.
-    """
+    """value · u + slope · ∂u/∂n is prescribed at both ends of an axis, for some numbers value and slope."""
 
     lower: Data
+    """At the lower end: a number, a function of t, positions along the face and named parameters, or, for
+    systems, a tuple with one of these per field."""
     upper: Data | None = None
+    """At the upper end; unless given, the same as at the lower."""
 
     @property
     @abc.abstractmethod
@@ -105,11 +103,11 @@ class Prescribed(Boundary):
         """Factors of the value and of the outward slope."""
 
     @property
-    def sides(self) -> tuple[Side, ...]:
+    def sides(self) -> tuple[BoundarySide, ...]:
         value, slope = self.coefficients
         upper = self.lower if self.upper is None else self.upper
         ends = (("lower", self.lower), ("upper", upper))
-        return tuple(Side(type(self).__name__, end, value, slope, data) for end, data in ends)
+        return tuple(BoundarySide(type(self).__name__, end, value, slope, data) for end, data in ends)
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ class Dirichlet(Prescribed):
 
     Each end takes a number or a function of `t`, of the coordinates along the face, and of named
     parameters; for systems, a tuple with one of these per field. Without `upper`, both ends
-    share `lower`.
+    share `lower`. Lift and gate hold it exactly.
     """
 
     @property
@@ -146,7 +144,9 @@ class Robin(Prescribed):
     """
 
     value: float = 1.0
+    """The factor of u."""
     slope: float = 1.0
+    """The factor of ∂u/∂n, not zero."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.value) and math.isfinite(self.slope) and self.slope != 0):

@@ -42,7 +42,7 @@ class _Restart:
 class Problem:
     """A time-dependent PDE, uₜ = F(u, uₓ, uₓₓ, …, t, x), with its initial and boundary data.
 
-    `rhs` is F as on paper: its arguments are recognised by name as coordinates (`t`, `x`),
+    `rhs` is F as you would write it: its arguments are recognised by name as coordinates (`t`, `x`),
     named parameters, or else fields. `initial` gives u(0, x), one value per field.
 
         Problem(
@@ -54,16 +54,23 @@ class Problem:
     """
 
     rhs: Callable[..., Any]
+    """F; for a system it returns one value per field, in the order of its arguments."""
     initial: Any
+    """The initial data: a number, a function of x, … and named parameters, or one of these per field."""
     domain: Box
+    """An `Interval` or a `Box`."""
     horizon: float
+    """The time at which the problem ends."""
     boundary: Boundary | Mapping[str, Boundary] = Periodic()
+    """One condition for all axes, or one for each by name, as in {"x": Periodic(), "y": Dirichlet(0.0)}."""
     parameters: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """Named numbers, which all functions may take as arguments."""
     ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    """The smallest and largest sensible value of parameters that have such bounds."""
+    """The smallest and largest sensible values of some parameters."""
     start: float = 0.0
-    """The time of the initial data; the horizon is the time at which the problem ends."""
+    """The time of the initial data."""
     name: str = "problem"
+    """What messages and files call it; it decides nothing else."""
 
     def __post_init__(self) -> None:
         for name in ("parameters", "ranges"):
@@ -130,9 +137,9 @@ class Problem:
         return tuple(self.real_parts(dict.fromkeys(self.fields, 0.0)))
 
     def with_parameters(self, **values: float) -> Problem:
-        """The same problem with some named parameters changed; `horizon` is one of them for every problem.
+        """The same problem with some named parameters changed; every problem has the parameter `horizon`.
 
-        A horizon that was changed is kept among the parameters, by which files and studies know a problem.
+        A changed horizon is kept among the parameters, by which files and studies identify a problem.
         """
         for name in values:
             if name not in self.parameters and name != HORIZON:
@@ -145,7 +152,7 @@ class Problem:
     ) -> Problem:
         """The same problem from another start to another horizon, from `initial(coordinates)` on.
 
-        Nothing is checked anew: the state comes from a solution of this problem.
+        Nothing is checked again: the state comes from a solution of this problem.
         """
         problem = copy.copy(self)
         for name, value in (("start", start), ("horizon", horizon), ("initial", _Restart(initial))):

@@ -20,8 +20,8 @@ AXES = ("x", "y", "z")
 class Domain(abc.ABC):
     """A region of one to three dimensions, whose boundary consists of named parts.
 
-    Points are rows of coordinates, arrays of NumPy or of JAX where nothing else is said. `bounds`, `lower`,
-    `upper` and `lengths` are those of the bounding box: they scale coordinates and lay out grids.
+    Points are rows of coordinates, in NumPy or JAX arrays unless a type says otherwise. `bounds`, `lower`,
+    `upper` and `lengths` describe the bounding box: they scale coordinates and lay out grids.
     """
 
     bounds: tuple[tuple[float, float], ...]
@@ -44,15 +44,15 @@ class Domain(abc.ABC):
 
     @abc.abstractmethod
     def inside(self, unit: Float[np.ndarray, "points axes"]) -> Float[np.ndarray, "points axes"]:
-        """Points of the domain for points of the unit cube, which they cover as evenly."""
+        """Maps points of the unit cube to points of the domain; evenly spread ones stay evenly spread."""
 
     @abc.abstractmethod
     def on(self, part: str, unit: Float[np.ndarray, "points along"]) -> Float[np.ndarray, "points axes"]:
-        """Points of a part of the boundary for points of a unit cube of one dimension less."""
+        """Maps points of the unit cube of one dimension less to points of a part of the boundary."""
 
     @abc.abstractmethod
     def normal(self, part: str, points: Any) -> tuple[Any, ...]:
-        """The outward normal at points of a part: a number for each axis, or an array where it varies."""
+        """The outward normal at points of a part: one number per axis, or an array where it varies."""
 
     @abc.abstractmethod
     def distance(self, part: str, points: Any) -> Any:
@@ -178,5 +178,5 @@ class Box(Domain):
 
 
 def Interval(lower: float, upper: float) -> Box:
-    """The interval lower ≤ x ≤ upper, a box of one dimension."""
+    """The interval lower ≤ x ≤ upper, a one-dimensional `Box`."""
     return Box((lower, upper))

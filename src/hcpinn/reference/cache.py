@@ -1,27 +1,21 @@
 """Reference solutions kept on disk, by the content of what they solve.
 
-One entry is one `.npz` file without pickle, written beside its place and moved into it, so
-that processes which share the folder see whole entries or none.
+One entry is one archive, which processes that share the folder see whole or not at all.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import tempfile
 import warnings
-import zipfile
-import zlib
 
-import numpy as np
-
-from ..machine.cache import cache_folder, writable_cache_folder
+from ..errors import FileError
+from ..machine.cache import cache_folder, is_private, writable_cache_folder
+from ..machine.files import read_archive, write_archive
 from .result import Reference
 
-_VERSION = 2
-"""Raised whenever the solvers or the format change, so that older entries are not found."""
+_KIND, _VERSION = "reference", 3
+"""The version is raised whenever the solvers or the format change, so that older entries are not found."""
 
 
 def entry_key(content: str, settings: dict[str, object]) -> str:
@@ -31,18 +25,20 @@ def entry_key(content: str, settings: dict[str, object]) -> str:
 
 
 def load(key: str, problem_name: str) -> Reference | None:
-    """The entry, or None if there is none. One that cannot be read is reported and counts as none."""
+    """The entry, or None if there is none. One that cannot be used is reported and counts as none."""
     path = cache_folder() / _name(key)
     try:
-        with np.load(path, allow_pickle=False) as entry:
-            facts = json.loads(str(entry["facts"]))
-            return Reference.from_plain({**facts, "problem_name": problem_name}, entry)
+        if not is_private(path):
+            raise ValueError("another user may have written it")
+        header, arrays = read_archive(path, kind=_KIND, version=_VERSION)
+        if header["key"] != key:
+            raise ValueError("it is of another problem")
+        return Reference.from_plain({**header["facts"], "problem_name": problem_name}, arrays)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+    except (FileError, OSError, ValueError, KeyError, TypeError) as error:
         warnings.warn(
-            f"The cached reference {path} cannot be read ({type(error).__name__}: {error}), "
-            "so it is computed again.",
+            f"The cached reference {path} cannot be used ({error}), so it is computed again.",
             stacklevel=3,
         )
         return None
@@ -50,22 +46,15 @@ def load(key: str, problem_name: str) -> Reference | None:
 
 def store(key: str, reference: Reference) -> None:
     """Keep a reference; if it cannot be written, warn and go on."""
-    path = writable_cache_folder() / _name(key)
     facts, arrays = reference.to_plain()
-    temporary = None
+    header = {"key": key, "facts": facts}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, facts=np.array(json.dumps(facts)), **arrays)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+        path = writable_cache_folder() / _name(key)
+        write_archive(path, kind=_KIND, version=_VERSION, header=header, arrays=arrays, private=True)
+    except FileError as error:
         warnings.warn(
-            f"The reference cannot be kept in {path.parent} ({error.strerror or error}), so later runs will "
-            "compute it again. Set HCPINN_CACHE to a folder with free space.",
+            f"The reference is not kept, so later runs will compute it again. {error} HCPINN_CACHE names the "
+            "folder.",
             stacklevel=3,
         )
 

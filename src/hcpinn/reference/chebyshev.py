@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import NoReferenceError
 from ..problem import Problem
 from .collocation import DEGREE, Collocation
-from .result import HOPELESS, ROUNDING, Outcome, relative_change
+from .result import HOPELESS, ROUNDING, SolverResult, relative_change
 
 _FIRST, _MOST = 8, 400
 """Numbers of elements."""
@@ -19,7 +19,9 @@ _LOOSE, _TIGHTEST = 1e-5, 1e-12
 """Radau's relative tolerance while the number of elements is searched for, and the smallest it can use."""
 
 
-def solve_chebyshev(problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float) -> Outcome:
+def solve_chebyshev(
+    problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float
+) -> SolverResult:
     """Values per field, estimated relative error, a sentence on the method, and notes."""
     _check(problem)
     target = max(tolerance, ROUNDING)
@@ -58,7 +60,7 @@ def solve_chebyshev(problem: Problem, times: np.ndarray, axes: list[np.ndarray],
         f"Chebyshev collocation on {elements} patched elements of degree {DEGREE}, Radau IIA of order 5 with "
         f"relative tolerance {rtol:.0e}; checked against tolerance {10 * rtol:.0e} and {wider} elements."
     )
-    return Outcome(solve(elements, rtol)[0], estimate, solver, tuple(notes))
+    return SolverResult(solve(elements, rtol)[0], estimate, solver, tuple(notes))
 
 
 def _find_elements(problem: Problem, tail: Callable[[int], float], tolerance: float) -> int:

@@ -9,12 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..equation.probes import slots
-from ..equation.projection import needed_modes, project, sample, seam_notes
+from ..equation.projection import project
 from ..equation.split import middle_slopes, split
 from ..errors import NoReferenceError
 from ..problem import Index, Problem
 from .galerkin import Galerkin
-from .result import HOPELESS, ROUNDING, Outcome, relative_change
+from .result import HOPELESS, ROUNDING, SolverResult, relative_change
+from .smoothness import needed_modes, sample, seam_notes
 
 _LOOK_MODES = {1: 1024, 2: 96, 3: 32}
 _FEWEST_MODES = {1: 64, 2: 12, 3: 8}
@@ -27,7 +28,9 @@ _MOST_STEPS, _MOST_WORK = 2e5, 1e9
 """Most steps, and largest product of steps and grid points, in one run: a minute or two for two cores."""
 
 
-def solve_fourier(problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float) -> Outcome:
+def solve_fourier(
+    problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float
+) -> SolverResult:
     """Values per field, estimated relative error, a sentence on the method, and notes."""
     return _Refinement(problem, times, axes, tolerance).run()
 
@@ -101,7 +104,7 @@ class _Refinement:
         total = steps * len(self.times)
         return modes <= _MOST_MODES[self.dimensions] and total <= _MOST_STEPS and total * points <= _MOST_WORK
 
-    def run(self) -> Outcome:
+    def run(self) -> SolverResult:
         self._resolve()
         in_time = self._refine_steps()
         while True:
@@ -132,7 +135,7 @@ class _Refinement:
             f"with {2 * self.steps} steps per output interval of {self.times[1] - self.times[0]:g}{start}; "
             f"checked against half as many steps and modes up to {wider}."
         )
-        return Outcome(values, float(estimate), solver, tuple(self.notes))
+        return SolverResult(values, float(estimate), solver, tuple(self.notes))
 
     def _resolve(self) -> None:
         """First guesses that are stable and hold the solution's spectrum."""

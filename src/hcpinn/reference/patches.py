@@ -18,7 +18,7 @@ import scipy.fft
 import scipy.sparse
 from jaxtyping import Float
 
-from ..equation.nodes import chebyshev_points, differentiation_matrix, interpolation_matrix
+from .nodes import chebyshev_points, differentiation_matrix, interpolation_matrix
 
 
 class Patches:

@@ -1,4 +1,4 @@
-"""What a classical solver hands back: values on a grid, with the error it believes they have."""
+"""What a classical solver returns: values on a grid, with an estimate of their error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOPELESS = 1e-3
 """Relative error above which a result is no reference at all."""
 
 ROUNDING = 1e-13
-"""Relative error below which refining any further only shuffles rounding errors."""
+"""Relative error below which further refinement only reshuffles rounding errors."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,7 +71,7 @@ class Reference:
         )
 
 
-class Outcome(NamedTuple):
+class SolverResult(NamedTuple):
     """What one solver found: values per field, estimated relative error, the method in words, notes."""
 
     values: list[np.ndarray]

@@ -1,4 +1,4 @@
-"""The one way to a reference: the right solver for the problem, refined, checked, and kept on disk."""
+"""Reference solutions: the right solver for each problem, refined, checked and cached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..machine.precision import double
 from ..problem import Problem
 from .cache import entry_key, load, store
 from .fourier import solve_fourier
-from .result import Outcome, Reference
+from .result import Reference, SolverResult
 
 _POINTS = {1: 512, 2: 129, 3: 49}
 """Output points per axis if none are asked for, by number of space dimensions."""
@@ -32,13 +32,16 @@ def solve_reference(
     """A trusted classical solution of the problem, with an estimate of its error.
 
     Periodic problems are solved by a Fourier method in one to three dimensions, others by
-    Chebyshev collocation on an interval. Grid and step are refined until the
-    values change by less than `tolerance` (relative, in L²); where that is out of reach the
-    reference says so in its notes and in `error_estimate`.
+    Chebyshev collocation on an interval. Grid and step are refined until the values settle.
 
-    Values are given at `times` equidistant times from the start to the horizon and `points`
-    equidistant points per axis (512 in one dimension), both ends included. `cache=False`
-    neither reads nor writes the folder of references.
+    Args:
+        problem: what to solve.
+        times: how many equidistant times to give values at, from the start to the horizon.
+        points: how many equidistant points per axis, both ends included: one number for all axes or one
+            for each. Unless given, 512 in one dimension, 129 in two, 49 in three.
+        tolerance: the relative change, in L², at which refinement stops. Where it is out of reach, the
+            reference says so in its notes and in `error_estimate`.
+        cache: whether to look for the reference in the cache folder and to keep it there.
     """
     axes = _output_axes(problem, points)
     if times < 2:
@@ -86,7 +89,7 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
     return [np.linspace(a, b, n) for a, b, n in ends]
 
 
-def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], Outcome]:
+def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], SolverResult]:
     if problem.periodic:
         return solve_fourier
     if len(problem.space) == 1:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,17 +33,16 @@ BLUE, ORANGE, GREY = "#1f5fa8", "#d1602b", "#8a8a8a"
 COLORS = (BLUE, ORANGE, "#3a8f5c", "#7a4fa3", "#b3892f")
 
 
-def field_figure(solution: Solution) -> Figure:
+def field_figure(shown: Shown) -> Figure:
     """Reference, solution and absolute error side by side.
 
     On an interval over (t, x), a row per component. In the plane over (x, y), a row per
     component and time: 0, T/2 and T. In space on the middle plane of z.
     """
-    shown = Shown(solution)
     columns = 3 if shown.exact is not None else 1
     rows: list[tuple[str, str, Any]] = []
     for name in shown.predicted:
-        if shown.dimensions == 1:
+        if shown.y is None:
             rows.append((name, "", lambda values: values.T))
         else:
             rows += [
@@ -72,9 +72,8 @@ def field_figure(solution: Solution) -> Figure:
     return figure
 
 
-def slice_figure(solution: Solution) -> Figure:
+def slice_figure(shown: Shown) -> Figure:
     """Profiles along x at t = 0, T/2 and T, a row per component; in the middle of the other axes."""
-    shown = Shown(solution)
     figure, axes = subplots(len(shown.predicted), 3, (12.3, 2.9 * len(shown.predicted)))
     for row, name in zip(axes, shown.predicted, strict=True):
         for axis, pick in zip(row, shown.picks, strict=True):
@@ -241,40 +240,49 @@ def finish(figure: Figure, path: str | Path | None) -> Figure | Path:
     return write_bytes(path, buffer.getvalue())
 
 
+@dataclass(frozen=True)
 class Shown:
     """What a figure shows: each real component on the grid; of three dimensions, the middle plane of z."""
 
-    def __init__(self, solution: Solution):
+    times: np.ndarray
+    """Those that are drawn: all on an interval, else the start, the middle and the end."""
+    x: np.ndarray
+    y: np.ndarray | None
+    """None on an interval."""
+    predicted: Mapping[str, np.ndarray]
+    exact: Mapping[str, np.ndarray] | None
+
+    @classmethod
+    def of(cls, solution: Solution) -> Shown:
+        """What a figure of a solution shows: on the grid of its reference, if it has one."""
         from .solution import grid_axes
 
         problem, reference = solution.problem, solution.reference
-        self.dimensions = len(problem.space)
+        dimensions = len(problem.space)
         if reference is None:
-            self.times, *space = grid_axes(problem, 101 if self.dimensions == 1 else 3)
+            times, *space = grid_axes(problem, 101 if dimensions == 1 else 3)
         else:
-            self.times, space = reference.times, list(reference.coordinates)
-        self.picks = [0, len(self.times) // 2, len(self.times) - 1]
-        times = self.times
-        if self.dimensions > 1:  # only the times that are drawn
-            times, keep = self.times[self.picks], self.picks
-            self.times, self.picks = times, [0, 1, 2]
-        else:
-            keep = list(range(len(times)))
-        plane = len(space[2]) // 2 if self.dimensions == 3 else None
+            times, space = reference.times, list(reference.coordinates)
+        keep = np.arange(len(times)) if dimensions == 1 else np.array([0, len(times) // 2, len(times) - 1])
+        plane = len(space[2]) // 2 if dimensions == 3 else None
         drawn = [*space[:2], space[2][plane : plane + 1]] if plane is not None else space
-        self.x = space[0]
-        self.y = space[1] if self.dimensions > 1 else None
-        self.predicted = problem.real_parts(solution.on_grid(times, *drawn))
-        self.exact = None
+        predicted = problem.real_parts(solution.on_grid(times[keep], *drawn))
+        exact = None
         if reference is not None:
             values = {
                 n: v[keep] if plane is None else v[keep][..., plane : plane + 1]
                 for n, v in reference.values.items()
             }
-            self.exact = problem.real_parts(values)
+            exact = problem.real_parts(values)
         if plane is not None:
-            self.predicted = {n: v[..., 0] for n, v in self.predicted.items()}
-            self.exact = None if self.exact is None else {n: v[..., 0] for n, v in self.exact.items()}
+            predicted = {n: v[..., 0] for n, v in predicted.items()}
+            exact = None if exact is None else {n: v[..., 0] for n, v in exact.items()}
+        return cls(times[keep], space[0], space[1] if dimensions > 1 else None, predicted, exact)
+
+    @property
+    def picks(self) -> tuple[int, int, int]:
+        """Which of the times are the start, the middle and the end."""
+        return 0, len(self.times) // 2, len(self.times) - 1
 
     def profile(self, values: np.ndarray, pick: int) -> np.ndarray:
         """The values along x at one of the times."""

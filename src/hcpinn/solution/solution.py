@@ -137,15 +137,15 @@ class Solution:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw reference, solution and error side by side; save to `path` or return the figure."""
-        from .figures import field_figure, finish
+        from .figures import Shown, field_figure, finish
 
-        return finish(field_figure(self), path)
+        return finish(field_figure(Shown.of(self)), path)
 
     def plot_slices(self, path: str | Path | None = None) -> Any:
         """Draw profiles at the start, the middle and the end; save to `path` or return the figure."""
-        from .figures import finish, slice_figure
+        from .figures import Shown, finish, slice_figure
 
-        return finish(slice_figure(self), path)
+        return finish(slice_figure(Shown.of(self)), path)
 
     def plot_history(self, path: str | Path | None = None) -> Any:
         """Draw the loss at every step; save to `path` or return the figure."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from ..catalog import ENTRIES
 from ..descent import Method, Piecewise, from_dict, to_dict
 from ..equation import fingerprint
-from ..errors import FileError, HcpinnError
+from ..errors import FileError, HcpinnError, UnusableFileError
 from ..machine.files import read_archive, write_archive
 from ..machine.provenance import Provenance
 from ..outcome import Function, History, PointWeights, Stop
@@ -73,25 +74,31 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
     return write_archive(path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
 
 
-def load(path: str | Path, *, problem: Problem | None = None, method: Method | None = None) -> Solution:
-    """Open a saved solution.
+def load(
+    path: str | Path | zipfile.Path, *, problem: Problem | None = None, method: Method | None = None
+) -> Solution:
+    """Open a saved solution, from a file or from a member of a ZIP.
 
     A problem of the catalogue is found by name. For one of your own give it again, since files
     hold no code; the same goes for a method with parts of your own.
     """
     header, arrays = read_archive(path, kind=_KIND, version=_VERSION)
     try:
-        solution = _rebuild(Path(path), header, arrays, problem, method)
-        _check_function(Path(path), solution, arrays["probes"])
+        solution = _rebuild(path, header, arrays, problem, method)
+        _check_function(path, solution, arrays["probes"])
         return solution
     except HcpinnError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise FileError(f"{path} is incomplete: it lacks or garbles {error}.") from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        raise UnusableFileError(f"{path} is incomplete: it lacks or garbles {error}.") from error
 
 
 def _rebuild(
-    path: Path, header: dict[str, Any], arrays: dict[str, Any], problem: Problem | None, method: Method | None
+    path: object,
+    header: dict[str, Any],
+    arrays: dict[str, Any],
+    problem: Problem | None,
+    method: Method | None,
 ) -> Solution:
     reference = None
     if header["reference"] is not None:
@@ -126,7 +133,7 @@ def _rebuild(
 
 
 def _function(
-    path: Path, header: dict[str, Any], arrays: dict[str, Any], problem: Problem, method: Method
+    path: object, header: dict[str, Any], arrays: dict[str, Any], problem: Problem, method: Method
 ) -> Function:
     """Before version 3 there was one engine, and its vector of parameters went by the name of theta."""
     old = header["version"] < 3
@@ -153,7 +160,7 @@ def _probes(solution: Solution) -> np.ndarray:
     return np.stack(values if isinstance(values, tuple) else (values,))
 
 
-def _check_function(path: Path, solution: Solution, saved: np.ndarray) -> None:
+def _check_function(path: object, solution: Solution, saved: np.ndarray) -> None:
     """Refuse parameters that do not give the function that was saved."""
     try:
         now = _probes(solution)
@@ -164,7 +171,7 @@ def _check_function(path: Path, solution: Solution, saved: np.ndarray) -> None:
         raise FileError(_MISFIT.format(path=path, method=solution.method.name))
 
 
-def _problem(path: Path, saved: dict[str, Any], given: Problem | None) -> Problem:
+def _problem(path: object, saved: dict[str, Any], given: Problem | None) -> Problem:
     name = saved["name"]
     if given is None:
         if name not in ENTRIES:

@@ -1,4 +1,4 @@
-"""The table of `hcpinn bench`: the time of a training step over its floor, for steps of many kinds."""
+"""The table of `hcpinn bench`: the time of various training steps, and how it compares with the floor."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import Any
 from ..descent import Adam, Method
 from ..descent.runs import Run
 from ..trial import MLP, Decay, Fourier
-from .ceilings import Ceilings, measure_ceilings
+from .ceilings import Ceilings
 from .problems import model_problem
 from .step import TrainingStep
 
+HEADS = ("precision", "runs", "order", "fields", "ms per step", "floor", "over floor", "points per s")
+
 
 @dataclass(frozen=True)
-class Case:
-    """A training step to be timed: a model problem, a tanh network, and Adam."""
+class BenchCase:
+    """A training step to be timed: one step of Adam for a tanh network on a model problem."""
 
     order: int = 2
     fields: int = 1
@@ -28,12 +30,12 @@ class Case:
     modes: int = 10
     """Of the Fourier embedding, per axis."""
     points: int = 16_384
-    """Of each run."""
+    """Per run."""
     runs: int = 1
     precision: str = "float32"
 
     def step(self) -> TrainingStep:
-        """The step, ready to be taken."""
+        """The training step."""
         problem = model_problem(order=self.order, fields=self.fields, dimensions=self.dimensions)
         method = Method(
             lift=Decay(1.0),
@@ -44,12 +46,19 @@ class Case:
         )
         return TrainingStep([Run(problem, method, seed) for seed in range(self.runs)])
 
+    def __str__(self) -> str:
+        fields, runs = ("s" * (count > 1) for count in (self.fields, self.runs))
+        return (
+            f"order {self.order}, {self.fields} field{fields}, {self.points:,} points, {self.precision}, "
+            f"{self.runs} run{runs}"
+        )
+
 
 @dataclass(frozen=True)
-class Row:
-    """A case and what was found, times in seconds per step."""
+class BenchRow:
+    """What was measured in one case; times in seconds per step, work per step."""
 
-    case: Case
+    case: BenchCase
     time: float
     fastest: float
     slowest: float
@@ -57,7 +66,6 @@ class Row:
     compiling: float
     rounds: int
     products: float
-    """Operations per step within matrix products."""
     arithmetic: float
     functions: float
     bytes: float
@@ -73,22 +81,28 @@ class Row:
         return self.case.points * self.case.runs / self.time
 
     def plain(self) -> dict[str, Any]:
-        """As a flat mapping, for a file."""
-        rest = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "case"}
-        return {**dataclasses.asdict(self.case), **rest}
+        """A flat mapping, for files."""
+        plain = dataclasses.asdict(self)
+        return {**plain.pop("case"), **plain}
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Row:
-        """The row that a file tells of."""
-        names = [f.name for f in dataclasses.fields(Case)]
-        case = Case(**{name: plain[name] for name in names})
+    def from_plain(cls, plain: dict[str, Any]) -> BenchRow:
+        """The row from its flat mapping."""
+        names = [f.name for f in dataclasses.fields(BenchCase)]
+        case = BenchCase(**{name: plain[name] for name in names})
         return cls(case, **{k: v for k, v in plain.items() if k not in names})
 
+    def cells(self) -> tuple[str, ...]:
+        """The row as text, under `HEADS`."""
+        case = self.case
+        times = (f"{1e3 * self.time:.3g}", f"{1e3 * self.floor:.3g}", f"{self.ratio:.2g}×")
+        return (case.precision, str(case.runs), str(case.order), str(case.fields), *times, f"{self.rate:.3g}")
 
-def standard_cases(points: int, runs: int) -> list[Case]:
+
+def standard_cases(points: int, runs: int) -> list[BenchCase]:
     """Second and fourth order, one field and two, both precisions, one run and a batch."""
     return [
-        Case(order=order, fields=fields, points=points, runs=count, precision=precision)
+        BenchCase(order=order, fields=fields, points=points, runs=count, precision=precision)
         for precision, count, order, fields in itertools.product(
             ("float32", "float64"), (1, runs) if runs > 1 else (1,), (2, 4), (1, 2)
         )
@@ -96,78 +110,32 @@ def standard_cases(points: int, runs: int) -> list[Case]:
 
 
 def measure(
-    cases: Sequence[Case],
+    cases: Sequence[BenchCase],
     ceilings: dict[str, Ceilings],
     *,
     rounds: int = 7,
     limit: float = 60.0,
     tell: Callable[[str], None] = lambda what: None,
-) -> Iterator[Row]:
-    """Time each case in turn, for at most about `limit` seconds of steps."""
+) -> Iterator[BenchRow]:
+    """Time each case in turn.
+
+    Args:
+        cases: the steps to time.
+        ceilings: the machine's best rates, by precision.
+        rounds: how many times each case is timed, at most.
+        limit: seconds after which no further round of a case begins.
+        tell: called with a description of each case as it begins.
+    """
     for case in cases:
-        tell(describe(case))
+        tell(str(case))
         yield measure_case(case, ceilings[case.precision], rounds=rounds, limit=limit)
 
 
-def measure_case(case: Case, ceilings: Ceilings, *, rounds: int, limit: float) -> Row:
-    """Time one case."""
+def measure_case(case: BenchCase, ceilings: Ceilings, *, rounds: int, limit: float) -> BenchRow:
+    """Time one case, for at most about `limit` seconds."""
     step = case.step()
     work = step.work()
     floor = ceilings.floor(work)
     timing = step.time(floor, rounds=rounds, limit=limit)
-    done = work.operations
-    return Row(
-        case,
-        time=timing.median,
-        fastest=timing.fastest,
-        slowest=timing.slowest,
-        floor=floor,
-        compiling=timing.compiling,
-        rounds=timing.rounds,
-        products=done.products,
-        arithmetic=done.arithmetic,
-        functions=done.functions,
-        bytes=work.bytes,
-    )
-
-
-def all_ceilings(*, rounds: int = 5, tell: Callable[[str], None] = lambda what: None) -> dict[str, Ceilings]:
-    """The machine's best rates in both precisions."""
-    found = {}
-    for precision in ("float32", "float64"):
-        tell(f"ceilings, {precision}")
-        found[precision] = measure_ceilings(precision, rounds=rounds)
-    return found
-
-
-def describe(case: Case) -> str:
-    """A case in words."""
-    parts = [f"order {case.order}", f"{case.fields} field{'s' * (case.fields > 1)}"]
-    parts += [f"{case.points:,} points", case.precision, f"{case.runs} run{'s' * (case.runs > 1)}"]
-    return ", ".join(parts)
-
-
-HEADS = ("precision", "runs", "order", "fields", "ms per step", "floor", "over floor", "points per s")
-
-
-def cells(row: Row) -> tuple[str, ...]:
-    """A row as text, under `HEADS`."""
-    case = row.case
-    return (
-        case.precision,
-        str(case.runs),
-        str(case.order),
-        str(case.fields),
-        f"{1e3 * row.time:.3g}",
-        f"{1e3 * row.floor:.3g}",
-        f"{row.ratio:.2g}×",
-        f"{row.rate:.3g}",
-    )
-
-
-def ceiling_words(found: Ceilings) -> str:
-    """A machine's rates in words."""
-    return (
-        f"{found.products / 1e9:,.0f} GFLOP/s in matrix products, {found.arithmetic / 1e9:,.0f} GFLOP/s "
-        f"elementwise, {found.functions / 1e9:.3g} G tanh/s, {found.bandwidth / 1e9:,.0f} GB/s"
-    )
+    times = dataclasses.asdict(timing)
+    return BenchRow(case, time=times.pop("median"), floor=floor, **times, **dataclasses.asdict(work))

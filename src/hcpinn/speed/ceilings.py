@@ -1,4 +1,4 @@
-"""How fast this machine is at best: the rates that a step's floor is counted in."""
+"""The best rates of this machine, from which the floor of a step follows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _SIZES = {
     "cpu": {"square": (256, 512, 1024), "tall": (4096, 64), "elements": 1 << 18, "stream": 1 << 28},
     "gpu": {"square": (2048, 4096), "tall": (1 << 18, 64), "elements": 1 << 24, "stream": 1 << 30},
 }
-"""What is large enough to be fast: sides of square products, points and width of a layer, elements of
-arithmetic, and bytes of a stream that no cache holds."""
+"""Sizes large enough to be fast: sides of square products, points and width of a layer, elements of
+arithmetic, and bytes of a stream that fits in no cache."""
 
 _CHAINS, _LENGTH = 8, 32
 """Independent chains of multiply–adds per element, and their length: enough to hide latency and memory."""
@@ -26,31 +26,45 @@ _CHAINS, _LENGTH = 8, 32
 
 @dataclass(frozen=True)
 class Ceilings:
-    """The best rates found, in one precision."""
+    """The best rates measured in one precision."""
 
     precision: str
     products: float
     """Operations per second within matrix products."""
     arithmetic: float
-    """Elementwise operations per second, as multiply–adds in registers."""
+    """Elementwise operations per second, measured with multiply–adds in registers."""
     functions: float
     """tanh per second."""
     bandwidth: float
     """Bytes per second, to and from memory."""
 
     def floor(self, work: Work) -> float:
-        """Seconds that the work takes at least: computing at the best rates, or moving its data."""
-        done = work.operations
+        """The least seconds the work can take: computing at the best rates, or moving its data."""
         computing = (
-            done.products / self.products
-            + done.arithmetic / self.arithmetic
-            + done.functions / self.functions
+            work.products / self.products
+            + work.arithmetic / self.arithmetic
+            + work.functions / self.functions
         )
         return max(computing, work.bytes / self.bandwidth)
 
+    def __str__(self) -> str:
+        return (
+            f"{self.products / 1e9:,.0f} GFLOP/s in matrix products, {self.arithmetic / 1e9:,.0f} GFLOP/s "
+            f"elementwise, {self.functions / 1e9:.3g} G tanh/s, {self.bandwidth / 1e9:,.0f} GB/s"
+        )
+
+
+def all_ceilings(*, rounds: int = 5, tell: Callable[[str], None] = lambda what: None) -> dict[str, Ceilings]:
+    """The best rates in both precisions; `tell` is called with a description of each as it begins."""
+    found = {}
+    for precision in ("float32", "float64"):
+        tell(f"best rates, {precision}")
+        found[precision] = measure_ceilings(precision, rounds=rounds)
+    return found
+
 
 def measure_ceilings(precision: str, *, rounds: int = 5, seconds: float = 0.1) -> Ceilings:
-    """Look for the best rates: the fastest of several rounds of about this many seconds each."""
+    """Measure the best rates in a precision: the fastest of several rounds of about `seconds` each."""
     sizes = _SIZES.get(jax.default_backend(), _SIZES["gpu"])
     with double():
         dtype = jnp.dtype(precision)
@@ -89,8 +103,8 @@ def _tanhs(x: Any) -> Any:
 
 
 def _fastest(function: Callable[[Any], Any], start: Any, rounds: int, seconds: float) -> float:
-    """Seconds per call within one program, in the fastest round."""
-    # In place, or the time to find new memory would be measured instead.
+    """Seconds per call in the fastest round, with many calls in one program."""
+    # In place, or memory allocation would be measured instead.
     repeat = jax.jit(
         lambda x, count: jax.lax.fori_loop(0, count, lambda _, y: function(y), x), donate_argnums=0
     )

@@ -1,28 +1,25 @@
-"""What a training step has to compute and to move, counted from network, derivatives and points.
+"""What a training step has to compute and to move at least.
 
 With S derivatives carried along (the value among them), layers of sizes n₀, n₁, …, nₖ and N points, the
 matrix products of loss and gradient take
 
     2 N S (3 Σ nᵢ nᵢ₊₁ − n₀ n₁)
 
-operations: forward, for the weights' gradient, and backward, where the first layer has nothing to send
-back. Elementwise work is read off the traces of Faà di Bruno's formula, of the residual and of the update,
-each with its derivative, counting every distinct operation once. The least that has to move is what is
-fixed at the points, read once, and the parameters with Adam's two moments, read and written: everything
-else can stay on the chip.
+operations: forward, for the weights' gradient, and backward except through the first layer. All other
+operations are counted by XLA, before it optimises the program. At least the data fixed at the points have to
+be read, and the parameters and Adam's two moments read and written; everything else can stay on the chip.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .. import jets
 from ..descent import Adam
@@ -30,110 +27,74 @@ from ..errors import MethodError
 from ..machine.precision import double
 from ..objective import RESIDUAL, Data, Objective
 from ..objective.residual import residual
-from ..problem import Index
-from ..trial import MLP, JetNetwork, Trial
-from ..trial.network import ACTIVATIONS
-from .operations import Operations, operations
+from ..trial import MLP
+
+_POINTS = 64
+"""Enough points for the cost per point, and too few for fused kernels, which XLA cannot look into."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a step takes at least."""
+    """The least a step takes."""
 
-    operations: Operations
+    products: float
+    """Operations within matrix products."""
+    arithmetic: float
+    """Elementwise operations."""
+    functions: float
+    """Evaluations of tanh and the like."""
     bytes: float
+    """To and from memory."""
 
 
 def step_work(objective: Objective, data: Data, *, runs: int = 1) -> Work:
-    """The work of one step of Adam for runs that train together, on the data as they lie in memory."""
+    """The work of one step of Adam.
+
+    Args:
+        objective: the loss, with the residual as its only term and an MLP as its network.
+        data: its data, as they lie in memory.
+        runs: how many runs train together.
+    """
     trial, block = objective.trial, data.blocks[RESIDUAL]
     if not isinstance(trial.network, MLP):
         raise MethodError(
-            f"Operations can be counted for an MLP, not for a {type(trial.network).__name__}. "
-            "Take network=MLP(width, depth)."
+            f"Operations can be counted for an MLP, but not for a {type(trial.network).__name__}. "
+            "Use network=MLP(width, depth)."
         )
     if len(objective.terms) > 1:
         raise MethodError("Operations can be counted for the residual alone. Leave the penalties out.")
     fixed = block.fixed[0]
     assert fixed.features is not None
+    points, size = block.share.shape[-1], objective.size
     inputs = next(iter(fixed.features.values())).shape[-1]
-    indices = jets.closure(trial.indices)
-    point = network_operations(trial.network, inputs, trial.outputs, indices)
-    point += _residual_operations(trial, data)
-    points = block.share.shape[-1]
-    total = point.times(points) + _update_operations(objective.size)
-    known = [fixed.lift, fixed.gate, fixed.features, block.share]
-    item = block.share.dtype.itemsize
-    read = sum(leaf.nbytes for leaf in jax.tree.leaves(known))
-    return Work(total.times(runs), read + 6.0 * runs * objective.size * item)
-
-
-def network_operations(network: MLP, inputs: int, outputs: int, indices: Sequence[Index]) -> Operations:
-    """A network's part in loss and gradient, per point."""
-    sizes = (inputs, *[network.width] * network.depth, outputs)
+    sizes = (inputs, *[trial.network.width] * trial.network.depth, trial.outputs)
     pairs = [a * b for a, b in itertools.pairwise(sizes)]
-    products = 2.0 * len(indices) * (3 * sum(pairs) - pairs[0])
-    units = network.width * network.depth
-    biases = Operations(arithmetic=2.0 * (units + outputs))  # added, and summed up for their gradient
-    activation = _activation_operations(network.activation, tuple(indices))
-    return Operations(products) + activation.times(units) + biases
-
-
-@cache
-def _activation_operations(name: str, indices: tuple[Index, ...]) -> Operations:
-    """One unit of one layer: the jet of its activation, and back."""
-    activation = ACTIVATIONS[name]()
-
-    def there_and_back(jet: jets.Jet, slopes: jets.Jet) -> Any:
-        result, back = jax.vjp(lambda j: jets.compose(activation, j, indices), jet)
-        return result, back(slopes)
-
+    products = 2.0 * len(jets.closure(trial.indices)) * (3 * sum(pairs) - pairs[0])
     with double():
-        jet = {index: jax.ShapeDtypeStruct((), jnp.float64) for index in indices}
-        return operations(there_and_back, jet, jet)
+        parameters = {name: _shape() for name in data.parameters}
+
+        def gradient(count: int) -> np.ndarray:
+            some = jax.tree.map(lambda leaf: _shape(count, leaf.shape[-1]), fixed)
+            loss = lambda theta, *rest: jnp.sum(residual(trial, objective.unravel(theta), *rest) ** 2)
+            return _cost(jax.value_and_grad(loss), _shape(size), some, parameters)
+
+        point = (gradient(2 * _POINTS) - gradient(_POINTS)) / _POINTS
+        optimiser, theta = Adam().optimiser, _shape(size)
+        update = _cost(optimiser.update, theta, jax.eval_shape(optimiser.init, theta))
+    operations, functions = (float(count) for count in runs * (points * point + update))
+    products *= runs * points
+    known = [fixed.lift, fixed.gate, fixed.features, block.share]
+    read = sum(leaf.nbytes for leaf in jax.tree.leaves(known))
+    moved = read + 6.0 * runs * size * block.share.dtype.itemsize
+    return Work(products, operations - products, functions, moved)
 
 
-class _Given(JetNetwork):
-    """Stands in for a network whose jet is known: it is passed in place of parameters."""
-
-    def init(self, key: Any, inputs: int, outputs: int) -> Any:
-        raise NotImplementedError
-
-    def __call__(self, parameters: Any, features: Any) -> Any:
-        raise NotImplementedError
-
-    def propagate(self, parameters: Any, features: Any, indices: Any) -> Any:
-        return parameters
+def _shape(*shape: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, jnp.float64)
 
 
-def _residual_operations(trial: Trial, data: Data) -> Operations:
-    """From the network's jet at a point to the squared residual, and back."""
-    bare = copy(trial)
-    bare.network = _Given()
-
-    def at_a_point(leaf: Any) -> Any:
-        return jax.ShapeDtypeStruct((1, leaf.shape[-1]), jnp.float64)
-
-    def there_and_back(inner: jets.Jet, fixed: Any, parameters: Any) -> Any:
-        return jax.value_and_grad(lambda j: jnp.sum(residual(bare, j, fixed, parameters) ** 2))(inner)
-
-    with double():
-        values = jax.ShapeDtypeStruct((1, trial.outputs), jnp.float64)
-        fixed = jax.tree.map(at_a_point, data.blocks[RESIDUAL].fixed[0])
-        parameters = {name: jax.ShapeDtypeStruct((), jnp.float64) for name in data.parameters}
-        inner = dict.fromkeys(jets.closure(trial.indices), values)
-        return operations(there_and_back, inner, fixed, parameters)
-
-
-@cache
-def _update_operations(size: int) -> Operations:
-    """Adam's update of so many parameters, once their gradient is known."""
-    optimiser = Adam().optimiser
-
-    def update(theta: Any, gradient: Any, state: Any) -> Any:
-        change, after = optimiser.update(gradient, state)
-        return theta + change, after
-
-    with double():
-        theta = jax.ShapeDtypeStruct((size,), jnp.float64)
-        return operations(update, theta, theta, jax.eval_shape(optimiser.init, theta))
+def _cost(function: Callable[..., Any], *arguments: Any) -> np.ndarray:
+    """Operations, and evaluations of functions like tanh, in XLA's analysis for a CPU."""
+    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+        found: Any = jax.jit(function).lower(*arguments).cost_analysis()
+    return np.array([found["flops"], found.get("transcendentals", 0.0)])

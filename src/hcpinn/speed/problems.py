@@ -1,4 +1,4 @@
-"""Problems to measure with: any order, number of fields and dimension, made on the spot."""
+"""Model problems for measurements, of any order, number of fields and dimension."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _DIFFUSION = 1e-3
 
 
 def model_problem(*, order: int = 2, fields: int = 1, dimensions: int = 1) -> Problem:
-    """uₜ = ε Σₐ ± ∂ₐⁿu + u (1 − v²) on a periodic box, with v the next field in turn, or u itself."""
+    """uₜ = ε Σₐ ± ∂ₐⁿu + u (1 − v²) on a periodic box, where v is the next field in turn, or u itself."""
     for what, value, most in (("order", order, 6), ("fields", fields, 4), ("dimensions", dimensions, 3)):
         if not 1 <= value <= most:
-            raise ProblemError(f"A model problem takes {what} from 1 to {most}, not {value}.")
+            raise ProblemError(f"{what} of a model problem must be between 1 and {most}, but is {value}.")
     axes = AXES[:dimensions]
     sign = 1 if order % 4 in (1, 2) else -1  # so that short waves decay
     factor = sign * _DIFFUSION / math.pi ** (2 * (order - 1))
@@ -53,6 +53,6 @@ def model_problem(*, order: int = 2, fields: int = 1, dimensions: int = 1) -> Pr
 
 
 def _waves(fields: int, *coordinates: Array) -> tuple[Array, ...]:
-    """A smooth periodic start for each field."""
+    """Smooth periodic initial data for each field."""
     wave = sum((jnp.cos(jnp.pi * x) for x in coordinates[1:]), jnp.cos(jnp.pi * coordinates[0]))
     return tuple(0.5 * wave / (1 + number) for number in range(fields))

@@ -1,4 +1,4 @@
-"""Where measurements come from: device, versions, commit, and how busy the machine was."""
+"""Where measurements come from: device, versions, commit, and the load of the machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..machine.provenance import provenance
 
 
 def origin(program: str, arguments: Sequence[str]) -> dict[str, Any]:
-    """What belongs beside measurements that start now; of files among the arguments only the names."""
+    """The origin of measurements that start now; of paths among the arguments only the last part is kept."""
     where = provenance()
     return {
         "command": " ".join([program, *(Path(argument).name for argument in arguments)]),
@@ -29,9 +29,9 @@ def origin(program: str, arguments: Sequence[str]) -> dict[str, Any]:
 
 
 def load_average() -> list[float] | None:
-    """Processes that wanted to run over the last 1, 5 and 15 minutes; None where nobody says.
+    """Average numbers of running processes over the last 1, 5 and 15 minutes; None where unknown.
 
-    Before a measurement starts it should be near zero: whatever else runs takes part of the machine.
+    They should be near zero before a measurement starts.
     """
     try:
         return [round(load, 2) for load in os.getloadavg()]

@@ -1,4 +1,4 @@
-"""Honest timing: warm-up apart, the median of several rounds, the spread beside it."""
+"""Timing: the median of several rounds and their spread, without compilation."""
 
 from __future__ import annotations
 
@@ -20,15 +20,20 @@ class Timing:
     slowest: float
     rounds: int
     compiling: float
-    """Seconds that the first call took beyond the second."""
+    """Seconds the first call took longer than the second."""
 
 
 def time_steps(
     advance: Callable[[], Any], *, steps: int, rounds: int = 7, seconds: float = 0.3, limit: float = 60.0
 ) -> Timing:
-    """Time a function that takes `steps` steps whenever it is called.
+    """Time a function that takes some steps whenever it is called.
 
-    Each round lasts about `seconds`, and at least one call; after `limit` seconds no further one begins.
+    Args:
+        advance: the function; what it returns is waited for.
+        steps: how many steps one call takes.
+        rounds: how many rounds to time, at most.
+        seconds: about how long each round lasts, with at least one call.
+        limit: seconds after which no further round begins.
     """
 
     def spent(calls: int) -> float:

@@ -1,17 +1,17 @@
-"""Whether two trainings of one run came out the same, and if not, whether the difference is one of luck.
+"""Do two trainings of one run agree, and if not, is the difference a matter of luck?
 
-The answer is the first of these that fits:
+The answer is the first of these that applies:
 
 * same bits: errors, loss and steps are equal to the last digit
 * same to rounding: no error differs by more than 1 part in 1,000
-* within the seed spread: something that decides the last digits is not as it was (the device, the versions,
-  hcpinn's code, the runs that trained together, or kernels that were chosen by timing), and each error has
-  changed by no more than a factor of two, or than the factor between the smallest and the largest error of
-  the row's other seeds, if that is more
+* within the seed spread: something that affects the last digits has changed (the device, the versions,
+  hcpinn's code, the runs trained together, or kernels chosen by timing), and each error has changed by at
+  most a factor of two, or the factor between the smallest and the largest error of the row's other seeds,
+  whichever is larger
 * differs
 
-Rounding that differs in the last digit grows over tens of thousands of steps until two trainings have no more
-in common than two seeds. Where nothing changed, there is no such excuse.
+A difference in the last digit grows over tens of thousands of steps until two trainings have no more in
+common than two seeds. Where nothing has changed, there is no such excuse.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from functools import cache, cached_property
 from typing import Any
 
 from ..machine.programs import BY_RULE
-from .matching import unnamed
 from .record import Record
+from .settings import unnamed
 
 ROUNDING = 1e-3
 """The relative difference up to which errors are the same to rounding."""
 
 FACTOR = 2.0
-"""The factor by which errors may change at least, where something else has."""
+"""The factor by which errors may always change once something else has."""
 
 
 class Agreement(enum.Enum):
@@ -47,7 +47,7 @@ class Agreement(enum.Enum):
 
 @dataclass(frozen=True)
 class Pair:
-    """A run as it was recorded, and as it came out now."""
+    """A recorded run, and the same run trained again."""
 
     before: Record
     now: Record | None
@@ -56,7 +56,7 @@ class Pair:
 
     @cached_property
     def changed(self) -> tuple[str, ...]:
-        """What decides the last digits and is not as it was."""
+        """What affects the last digits and has changed."""
         if self.now is None:
             return ()
         same = {
@@ -75,7 +75,7 @@ class Pair:
 
     @cached_property
     def factors(self) -> dict[str, tuple[float, float]]:
-        """By which factor each error changed, and by which it might."""
+        """The factor by which each error changed, and the factor allowed."""
         seeds = [errors(record) for record in self.seeds]
         return {
             name: (_apart(pair), max(FACTOR, _apart([found[name] for found in seeds if name in found])))
@@ -84,7 +84,7 @@ class Pair:
 
     @cached_property
     def agreement(self) -> Agreement:
-        """How it came out."""
+        """How the two trainings compare."""
         if self.now is None:
             return Agreement.LEFT
         if not self.now.done or set(errors(self.before)) - set(self._errors):
@@ -99,7 +99,7 @@ class Pair:
 
     @cached_property
     def _errors(self) -> dict[str, tuple[float, float]]:
-        """Every error before and now; an older record may not have all of them."""
+        """Each error before and now; older records may lack some."""
         if self.now is None or not self.now.done:
             return {}
         before, now = errors(self.before), errors(self.now)
@@ -107,7 +107,7 @@ class Pair:
 
 
 def errors(record: Record) -> dict[str, float]:
-    """All errors of a run by name, infinite where they are not finite; the loss if it has none."""
+    """All errors of a run by name, infinite where not finite; the loss if there are none."""
     found: dict[str, Any] = {}
     for norm in ("rel_l2", "rel_l1"):
         found.update({f"{norm} of {k}": v for k, v in (record.summary.get(norm) or {}).items()})
@@ -119,7 +119,7 @@ def errors(record: Record) -> dict[str, float]:
 
 
 def other_seeds(record: Record, records: Iterable[Record]) -> list[Record]:
-    """The finished runs among some that differ from one in their seeds alone."""
+    """The finished runs that differ from a record only in their seeds."""
     row = _row(record)
     return [other for other in records if other.done and other.seed != record.seed and _row(other) == row]
 

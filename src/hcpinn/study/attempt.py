@@ -1,40 +1,38 @@
-"""Training one group of runs, to its end or until time is up, and saying what went wrong if anything did."""
+"""Train one group of runs until it ends or time is up, and report what went wrong."""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
-import errno
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..descent import Progress, Stop, seconds_spent
-from ..errors import FileError, HcpinnError
+from ..descent import Progress, Stop, seconds_spent, set_aside
+from ..errors import FileError, HcpinnError, UnusableFileError
 from ..machine.commit import source_commit
 from ..solution.solution import Solution
 from ..solving import CHECKPOINT, solve_batch
 from .groups import Group
 from .record import Record, record_of
 
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
-"""What makes a folder unfit for any run."""
-
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of a group: results, or the reason why it stopped early, or what broke it."""
+class GroupOutcome:
+    """What became of a group: its results, why it stopped early, or what broke it."""
 
     results: tuple[tuple[Record, Solution | bytes | None], ...] = ()
-    """Records with their solutions, as such or as the content of a file."""
+    """Records with their solutions, as objects or as the content of a file."""
     stop: Stop | None = None
-    """Stop.TIME or Stop.INTERRUPTED; the folder then holds a checkpoint."""
+    """Stop.TIME or Stop.INTERRUPTED; the folder then has a checkpoint."""
     trouble: str = ""
     too_large: bool = False
-    """Whether memory was the trouble."""
+    """Whether it ran out of memory."""
+    note: str = ""
+    """A remark to show, such as on a checkpoint that was set aside."""
 
-    def packed(self, folder: Path, *, solutions: bool) -> Outcome:
-        """The same for the way to another process: solutions as the content of files, or left out."""
+    def packed(self, folder: Path, *, solutions: bool) -> GroupOutcome:
+        """The same, ready to send to another process: solutions as the content of files, or left out."""
         results = []
         for record, solution in self.results:
             content = None
@@ -53,15 +51,17 @@ def attempt(
     seconds: float | None,
     checkpoint_every: float,
     progress: Progress,
-) -> Outcome:
-    """Train a group, from its checkpoint in the folder if there is one, for at most so many seconds.
+) -> GroupOutcome:
+    """Train a group for at most `seconds`, resuming from a checkpoint in the folder if there is one.
 
-    A folder that cannot be written to is no fault of the group's and raises.
+    A file that cannot be read or written is no fault of the group's and may be better later, so it raises and
+    nothing is lost. An unusable checkpoint is set aside, beside the folder, which is removed later.
     """
     checkpoint = folder / CHECKPOINT
     resume = checkpoint.exists()
     try:
-        limit = None if seconds is None else seconds_spent(checkpoint) + max(seconds, 0.0)
+        spent = seconds_spent(checkpoint)
+        limit = None if seconds is None else spent + max(seconds, 0.0)
         solutions = solve_batch(
             group.runs,
             accuracy=group.accuracy,
@@ -71,23 +71,22 @@ def attempt(
             max_seconds=limit,
             progress=progress,
         )
-    except FileError as error:
-        cause = error.__cause__
-        if isinstance(cause, OSError) and cause.errno in _DISK:
-            raise
+    except UnusableFileError as error:
         if not resume:
-            return Outcome(trouble=str(error))
-        # The checkpoint is of another version or damaged: what it held is lost, the runs are not.
-        checkpoint.unlink(missing_ok=True)
-        return attempt(group, folder, seconds=seconds, checkpoint_every=checkpoint_every, progress=progress)
+            return GroupOutcome(trouble=str(error))
+        kept = set_aside(checkpoint, folder.with_name(f"{folder.name}.checkpoint"))
+        rest = attempt(group, folder, seconds=seconds, checkpoint_every=checkpoint_every, progress=progress)
+        return dataclasses.replace(rest, note=f"{error} It is kept as {kept}. {rest.note}".rstrip())
+    except FileError:
+        raise
     except HcpinnError as error:
-        return Outcome(trouble=str(error))
+        return GroupOutcome(trouble=str(error))
     except Exception as error:
         told = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-        return Outcome(trouble=told, too_large=_out_of_memory(error))
+        return GroupOutcome(trouble=told, too_large=_out_of_memory(error))
     for solution in solutions:
         if solution.stop in (Stop.TIME, Stop.INTERRUPTED):
-            return Outcome(stop=solution.stop)
+            return GroupOutcome(stop=solution.stop)
     facts = {
         "trained_together": len(group),
         "group": group.short_keys,
@@ -95,7 +94,7 @@ def attempt(
         "commit": source_commit(),
         "finished": now(),
     }
-    return Outcome(
+    return GroupOutcome(
         tuple(
             (record_of(s, key=key, **facts), s.lean()) for key, s in zip(group.keys, solutions, strict=True)
         )

@@ -1,7 +1,7 @@
-"""A process that trains the groups it is given, for as long as the one that started it lives.
+"""A child process that trains the groups it is given while its parent lives.
 
-Tasks come in through standard input; what training has to tell, and what comes of it, goes out through
-standard output. When the input closes, because the other process is done or dead, this one ends at once.
+Tasks arrive on standard input; progress and results leave on standard output. When the input closes, because
+the parent has finished or died, the child ends at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from ..descent import Progress
 from ..errors import HcpinnError
 from ..machine.programs import keep_programs
-from .attempt import Outcome, attempt
+from .attempt import GroupOutcome, attempt
 from .workers import sign
 
 START = """
@@ -35,16 +35,16 @@ sys.path[:] = pickle.load(sys.stdin.buffer)
 from hcpinn.study.child import main
 main(pickle.load(sys.stdin.buffer))
 """
-"""A program that reads where modules are found and the settings of JAX, and then trains.
+"""A program that reads the module path and the settings of JAX, then trains.
 
-Ctrl-C in a terminal reaches it too, but it is told by the process that started it when to stop.
+Ctrl-C in a terminal reaches it too, but its parent tells it when to stop.
 """
 
 STOP = "stop"
-"""In place of a task: end the one in hand with a checkpoint."""
+"""Sent in place of a task: end the current one with a checkpoint."""
 
 _OFTEN = 0.25
-"""Seconds between two messages on how far a training is."""
+"""Seconds between progress messages."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +52,16 @@ class Task:
     """A group to train."""
 
     group: bytes
-    """Pickled apart: it holds functions of the user's, whose modules may be missing here."""
+    """Pickled separately: it holds user functions whose modules may be missing here."""
     folder: Path
     deadline: float | None
-    """On the monotonic clock, which all processes of a machine share."""
+    """On the monotonic clock, which the processes of a machine share."""
     checkpoint_every: float
     solutions: bool
 
 
 @dataclass(frozen=True)
-class Ready:
+class Started:
     """The process has started, on this kind of device."""
 
     platform: str
@@ -69,14 +69,14 @@ class Ready:
 
 @dataclass(frozen=True)
 class Told:
-    """What training told its `Progress`: a method and its arguments."""
+    """A call of a method of `Progress`, with its arguments."""
 
     method: str
     arguments: tuple[Any, ...]
 
 
 def main(settings: Mapping[str, Any]) -> None:
-    """Train what is asked for, with these settings of JAX, until the input closes."""
+    """Train what is asked for, with these JAX settings, until the input closes."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed is no answer
     tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
@@ -94,7 +94,7 @@ def main(settings: Mapping[str, Any]) -> None:
         if jax.config.values.get(name, value) != value:
             jax.config.update(name, value)
     keep_programs()
-    tell(Ready(jax.default_backend()))
+    tell(Started(jax.default_backend()))
     while True:
         try:
             tell(_train(tasks.get(), _Telling(tell, stop)))
@@ -115,8 +115,8 @@ def _listen(tasks: queue.SimpleQueue[Task], stop: threading.Event) -> None:
             tasks.put(message)
 
 
-def _train(task: Task, progress: Progress) -> Outcome | HcpinnError:
-    """What came of a task, or why no task can be done here: a disk that is full, say."""
+def _train(task: Task, progress: Progress) -> GroupOutcome | HcpinnError:
+    """The outcome of a task, or why no task can be done here, such as a full disk."""
     try:
         group = pickle.loads(task.group)
         sign(task.folder)
@@ -131,7 +131,7 @@ def _train(task: Task, progress: Progress) -> Outcome | HcpinnError:
 
 
 class _Telling(Progress):
-    """Passes on what it is told, and whether to stop."""
+    """Passes progress on, and tells training whether to stop."""
 
     def __init__(self, tell: Callable[[object], None], stop: threading.Event):
         super().__init__(visible=False)
@@ -150,5 +150,5 @@ class _Telling(Progress):
             self._tell(Told("update", (step, loss, terms)))
 
     def losses(self, first: int, names: Sequence[str], values: np.ndarray) -> None:
-        """Of each block the last step will do."""
+        """Only the last step of each block is passed on."""
         self._tell(Told("losses", (first + len(values) - 1, list(names), values[-1:])))

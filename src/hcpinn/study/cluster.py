@@ -1,8 +1,8 @@
 """Training the groups of a study on the workers of a Ray cluster.
 
-One group takes one GPU where the cluster has any, else one CPU. A group whose worker dies is given to
-another. Results travel back to this process, which alone writes to the store, so that workers need no
-common disk; where they have one, a group that is tried again goes on from its checkpoint.
+Each group takes one GPU if the cluster has any, else one CPU. A group whose worker dies goes to another.
+Results return to this process, which alone writes to the store, so workers need no shared disk; where they
+have one, a group that is tried again resumes from its checkpoint.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ..descent import Progress
 from ..errors import HcpinnError, MethodError, unknown_name
 from ..machine.files import write_bytes
 from ..machine.programs import keep_programs
-from .attempt import Outcome, attempt
+from .attempt import GroupOutcome, attempt
 from .groups import Group
 from .workers import RETRIES, sign
 
 _TOKEN = "token"
-"""A file by which a worker finds out whether it sees the folder of its group."""
+"""A file that tells a worker whether it can see the folder of its group."""
 
 
 @contextlib.contextmanager
@@ -98,14 +98,14 @@ class RayWorkers:
         return self.devices - len(self._running)
 
     def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
-        """Give a group to a worker. Its progress is not followed: it is elsewhere."""
+        """Give a group to a worker. Its progress is not shown."""
         token = secrets.token_hex(8)
         write_bytes(folder / _TOKEN, token.encode())
         where = (str(folder.absolute()), token)
         task = self._remote.remote(group, where, seconds, self._every, self._solutions)
         self._running[task] = group
 
-    def wait(self) -> tuple[Group, Outcome]:
+    def wait(self) -> tuple[Group, GroupOutcome]:
         """The next group that has ended, and its outcome."""
         ready, _ = self._ray.wait(list(self._running), num_returns=1)
         group = self._running.pop(ready[0])
@@ -117,13 +117,13 @@ class RayWorkers:
             raise cause or HcpinnError(f"A worker broke down: {error.cause or error}") from error
         except self._ray.exceptions.RayError as error:
             reason = str(error).strip().partition("\n")[0]
-            return group, Outcome(trouble=f"Its worker died {RETRIES + 1} times: {reason}")
+            return group, GroupOutcome(trouble=f"Its worker died {RETRIES + 1} times: {reason}")
 
 
 def _train(
     group: Group, where: tuple[str, str], seconds: float | None, every: float, solutions: bool
-) -> Outcome:
-    """What a worker does: `attempt`, with solutions as the content of their files."""
+) -> GroupOutcome:
+    """What a worker does: `attempt`, returning solutions as the content of files."""
     keep_programs()  # its process is hcpinn's own
     with contextlib.ExitStack() as stack:
         folder, token = Path(where[0]), where[1]

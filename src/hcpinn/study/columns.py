@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from .rows import MEASURES, Row, Spread
+from .numbers import number, seconds
+from .rows import Middle, Row, Spread, components
+
+_Row = TypeVar("_Row", bound=Row)
+
+NORMS = {"rel_l2": "L2", "rel_l1": "L1"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a reader sees, and what a program reads."""
+    """A text for readers and a value for programs."""
 
     text: str
     value: float | str | None = None
     hint: str = ""
-    """More to say about it, where there is room."""
+    """More detail, shown on hover."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +33,9 @@ class Column:
     kind: str = "text"
     """What it holds: text, figure, ratio, spread, verdict or note."""
     data: bool = True
-    """Whether a program wants it."""
+    """Whether it goes into CSV files."""
     shown: bool = True
-    """Whether a reader wants it."""
+    """Whether readers see it."""
 
     @property
     def numeric(self) -> bool:
@@ -38,103 +43,98 @@ class Column:
         return self.kind in ("figure", "ratio", "spread")
 
 
-def columns_of(rows: Sequence[Row], measures: Sequence[str]) -> tuple[Column, ...]:
-    """The columns that these rows need."""
+def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
+    """The columns that the rows of any study need."""
+    columns = parameter_columns(rows)
+    if any(len(row.done) > 0 for row in rows):
+        for measure, label in measures_of(rows).items():
+            columns += error_columns(f"{label} error", rows, measure)
+    return (*columns, *outcome_columns(rows, [row.notes for row in rows]))
+
+
+def measures_of(rows: Sequence[Row]) -> dict[str, str]:
+    """Which errors rows have, each with its label: of several fields the largest, and that of each."""
+    fields = dict.fromkeys(name for row in rows for record in row.done for name in components(record))
+    found = {norm: label for norm, label in NORMS.items() if any(row.found(norm) for row in rows)}
+    if len(fields) > 1:
+        found |= {f"rel_l2_{name}": f"L2 of {name}" for name in fields}
+    return found or {"rel_l2": NORMS["rel_l2"]}
+
+
+def parameter_columns(rows: Sequence[Row]) -> list[Column]:
+    """What tells rows apart: problem, method and parameters, or else the label."""
     columns = []
     if len({row.problem for row in rows}) > 1:
-        columns.append(_text("problem", rows, lambda row: row.problem))
-    if not any(row.modes is not None for row in rows):
-        columns.append(_text("method", rows, lambda row: row.method))
+        columns.append(text_column("problem", rows, lambda row: row.problem))
+    columns.append(text_column("method", rows, lambda row: row.method))
     for name in sorted({name for row in rows for name in row.parameters}):
         values = [row.parameters.get(name) for row in rows]
         if len(set(values)) > 1:
             cells = (Cell("" if v is None else f"{v:g}", v) for v in values)
             columns.append(Column(name, tuple(cells), "figure"))
-    if any(row.modes is not None for row in rows):
-        columns.append(Column("m", tuple(Cell(str(row.modes), row.modes) for row in rows), "figure"))
-    for measure in measures:
-        columns += _measured(MEASURES[measure], rows, measure)
-    columns += [
-        _text("seeds", rows, lambda row: row.runs),
-        Column("verdict", tuple(Cell(row.verdict, row.verdict) for row in rows), "verdict"),
-        Column(
-            "parameters",
-            tuple(_figure(row.size, lambda size: f"{size:,.0f}") for row in rows),
-            "figure",
-            shown=any(row.method == "expert" for row in rows),
-        ),
-        Column("seconds", tuple(_figure(row.seconds, seconds) for row in rows), "figure"),
-        Column("note", tuple(Cell(row.notes, row.notes) for row in rows), "note"),
-    ]
-    return tuple(column for column in columns if column.title != "note" or any(c.text for c in column.cells))
-
-
-def _measured(label: str, rows: Sequence[Row], measure: str) -> list[Column]:
-    found = [row.found(measure) for row in rows]
-    ours = Column(
-        f"{label} ours", tuple(_mean(spread, row) for spread, row in zip(found, rows, strict=True)), "figure"
-    )
-    columns = [ours]
-    several = any(spread is not None and len(spread.values) > 1 for spread in found)
-    if several:
-        columns.append(Column(f"{label} min–max", tuple(map(_range, found)), "spread", data=False))
-    if any(measure in row.published for row in rows):
-        published = tuple(_figure(row.published.get(measure), number) for row in rows)
-        ratios = tuple(_figure(row.ratio(measure), ratio) for row in rows)
-        columns = [
-            Column(f"{label} published", published, "figure"),
-            *columns,
-            Column(f"{label} ours / published", ratios, "ratio"),
-        ]
-    if several:
-        for name in ("median", "low", "high"):
-            cells = tuple(_figure(getattr(spread, name) if spread else None, number) for spread in found)
-            columns.append(Column(f"{label} {name}", cells, "figure", shown=False))
+    if len({(row.problem, row.method, tuple(row.parameters.items())) for row in rows}) < len(rows):
+        columns.append(text_column("label", rows, lambda row: row.label))
     return columns
 
 
-def _text(title: str, rows: Sequence[Row], say: Callable[[Row], str]) -> Column:
+def error_columns(
+    title: str, rows: Sequence[_Row], measure: str, *, middle: Middle = "median"
+) -> list[Column]:
+    """A figure over the seeds by its mean or median, its range, and more for programs."""
+    found = [row.found(measure) for row in rows]
+    cells = tuple(_error(spread, row, middle) for spread, row in zip(found, rows, strict=True))
+    columns = [Column(title, cells, "figure")]
+    if any(spread is not None and len(spread.values) > 1 for spread in found):
+        label = title.rpartition(" ")[0]
+        columns.append(Column(f"{label} min–max", tuple(map(_range, found)), "spread", data=False))
+        for name in (*({"mean", "median"} - {middle}), "low", "high"):
+            values = (getattr(spread, name) if spread else None for spread in found)
+            columns.append(figure_column(f"{label} {name}", values, number, shown=False))
+    return columns
+
+
+def outcome_columns(rows: Sequence[Row], notes: Sequence[str], *, sizes: bool = False) -> list[Column]:
+    """How the runs ended, with a note on each row if there are any."""
+    columns = [
+        text_column("seeds", rows, lambda row: row.runs),
+        Column("verdict", tuple(Cell(row.verdict, row.verdict) for row in rows), "verdict"),
+        figure_column("parameters", (row.size for row in rows), lambda size: f"{size:,.0f}", shown=sizes),
+        figure_column("seconds", (row.seconds for row in rows), seconds),
+    ]
+    if any(notes):
+        columns.append(Column("note", tuple(Cell(note, note) for note in notes), "note"))
+    return columns
+
+
+def text_column(title: str, rows: Sequence[_Row], say: Callable[[_Row], str]) -> Column:
+    """A column of words."""
     return Column(title, tuple(Cell(say(row), say(row)) for row in rows))
 
 
-def _figure(value: float | None, say: Callable[[float], str]) -> Cell:
-    return Cell("–") if value is None else Cell(say(value), value)
+def figure_column(
+    title: str,
+    values: Iterable[float | None],
+    say: Callable[[float], str],
+    *,
+    kind: str = "figure",
+    shown: bool = True,
+) -> Column:
+    """A column of figures, of which some may be missing."""
+    cells = (Cell("–") if value is None else Cell(say(value), value) for value in values)
+    return Column(title, tuple(cells), kind, shown=shown)
 
 
-def _mean(spread: Spread | None, row: Row) -> Cell:
+def _error(spread: Spread | None, row: Row, middle: Middle) -> Cell:
     if spread is None:
         return Cell("failed" if row.failed else ("no figure" if row.done else "–"))
-    if len(spread.values) == 1:
-        return Cell(number(spread.mean), spread.mean)
-    return Cell(
-        number(spread.mean), spread.mean, f"median {number(spread.median)} of {len(spread.values)} seeds"
-    )
+    count, value = len(spread.values), getattr(spread, middle)
+    if count == 1:
+        return Cell(number(value), value)
+    other = "median" if middle == "mean" else "mean"
+    return Cell(number(value), value, f"{other} {number(getattr(spread, other))} of {count} seeds")
 
 
 def _range(spread: Spread | None) -> Cell:
     if spread is None or len(spread.values) == 1:
         return Cell("–")
     return Cell(f"{number(spread.low)} – {number(spread.high)}", spread.high / max(spread.low, 1e-300))
-
-
-def number(value: float) -> str:
-    """A figure in three digits: 8.29e-4, 0.403, 12.4."""
-    if math.isinf(value):
-        return "∞"
-    if value == 0 or 0.1 <= abs(value) < 1000:
-        return f"{value:#.3g}".rstrip(".")
-    mantissa, _, exponent = f"{value:.2e}".partition("e")
-    return f"{mantissa}e{int(exponent)}"
-
-
-def ratio(value: float) -> str:
-    """A ratio in two digits: 1.8, 0.028, 2.3e-4."""
-    if 0.001 <= value < 1000:
-        return f"{value:#.2g}".rstrip(".") if value < 100 else f"{value:.0f}"
-    mantissa, _, exponent = f"{value:.1e}".partition("e")
-    return f"{mantissa}e{int(exponent)}"
-
-
-def seconds(value: float) -> str:
-    """A time in seconds."""
-    return f"{value:.1f}" if value < 100 else f"{value:,.0f}"

@@ -1,4 +1,4 @@
-"""What a group of runs costs, before it starts: a model of time and memory, with its constants stated.
+"""Estimate what a group of runs costs before it starts: a model of time and memory.
 
 Time: each step costs a fixed overhead, and for each run `Stage.work` (about points × network
 parameters) for each derivative that is carried along.
@@ -9,10 +9,10 @@ The constants are fits to Allen–Cahn, 7×32, 16,384 points: with fused kernels
 and 4.8 ms for 1, 12 and 64 runs on one H200, one of L-BFGS in float64 0.44 and 3.4 ms for 1 and 12 runs; on
 two CPU cores Adam took 17.7 ms (float64: 35 ms). Without them it took 27 ms there, and on the H200 whole
 trainings of 1, 2 and 4 runs took 46 to 48 s, 80 to 94 s and 118 to 149 s.
-Other shapes may be off by a factor of two: it holds for 102 of 114 groups of the study on one H200, 2.5 for
-all. There three to six groups were side by side, and each second counts for all of them alike, whatever they
-do in it; over all groups of a problem the factor is 1.6 at most.
-A method that stops early takes less than what is foreseen, which is its whole budget.
+Other shapes may be off by a factor of two: so it was for 102 of 114 groups measured on one H200, with 2.5 for
+all. Three to six groups ran side by side there, and each second counts for all of them alike; over all groups
+of a problem the factor is at most 1.6. A method that stops early takes less than its whole budget, which is
+what is estimated.
 
 Memory: the values of all layers at the points that are done at once, forward and backward; what is fixed
 at all points; the state of the optimiser before, in and after a step. An upper bound: what XLA says it needs
@@ -23,38 +23,35 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import jax
 import jax.numpy as jnp
 
-from ..catalog import find_problem
-from ..descent import LBFGS, LevenbergMarquardt, Stage, available_bytes, from_dict, needed_bytes
+from ..descent import LBFGS, LevenbergMarquardt, Stage, available_bytes, needed_bytes
 from ..descent.runs import Run
-from ..jets.taylor import closure
+from ..jets import ACTIVATIONS, closure, fusible
 from ..machine.precision import double
 from ..objective import chunk_size
 from ..problem import Problem
 from ..trial import Embedding, LayeredNetwork, Network
-from .record import Record
-from .rows import device_seconds
 
 _EVALUATIONS = 1.5
-"""Losses that a step with a line search takes, on average."""
+"""Evaluations of the loss per step with a line search, on average."""
 
 _KEPT = 3
-"""Times that a layer's values are held, forward and backward."""
+"""Copies of a layer's values, forward and backward."""
 
 _STATES = 3
-"""Times that the state of an optimiser is held."""
+"""Copies of an optimiser's state."""
 
 _USABLE = 0.6
-"""Share of the free memory that a group may take: what the model leaves out has to fit too."""
+"""Share of the free memory that a group may take: what the model ignores has to fit too."""
 
 LARGEST = 16
-"""Runs in a group at most: beyond about this number a device is busy, and larger groups gain nothing."""
+"""Largest number of runs in a group: beyond it the device is busy, and nothing is gained."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +71,9 @@ class Machine:
     name: str
     platform: str
     plain: dict[int, Speed]
-    """By bytes of a number."""
+    """By bytes per number."""
     fused: dict[int, Speed]
-    """With fused kernels, where there are any."""
+    """With fused kernels, where available."""
     compiling: float
     """Seconds per stage."""
 
@@ -87,7 +84,7 @@ H200 = Machine("one NVIDIA H200", "gpu", {4: _PLAIN, 8: _PLAIN}, _FUSED, 5.0)
 
 
 def this_machine() -> Machine:
-    """The device in use: another GPU is taken for an H200."""
+    """The device in use; any GPU counts as an H200."""
     if jax.default_backend() != "cpu":
         return H200
     cores = os.cpu_count() or 1
@@ -114,7 +111,7 @@ class _Shape:
     """Parameters of the network."""
     features: int
     indices: int
-    """Derivatives that are carried through the network, the value among them."""
+    """Derivatives carried through the network, including the value itself."""
     outputs: int
     width: int
     depth: int
@@ -162,21 +159,10 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
     return Cost(seconds, int(count * (layers + fixed + states)))
 
 
-def foreseen(records: Iterable[Record], machine: Machine) -> list[tuple[float, float]]:
-    """For each group of which there are records, the seconds foreseen on a machine and those it took."""
-    pairs = []
-    for record in {record.group: record for record in records if record.done}.values():
-        problem = find_problem(record.problem).with_parameters(**record.parameters)
-        run = Run(problem, from_dict(record.summary["method_settings"]))
-        seconds = cost([run] * record.trained_together, machine).seconds
-        pairs.append((seconds, device_seconds(record) * record.trained_together))
-    return pairs
-
-
 def _speed(machine: Machine, network: Network, stage: Stage) -> Speed:
-    fusible = isinstance(network, LayeredNetwork) and network.fusible
-    fusible = fusible and not isinstance(stage, LevenbergMarquardt)
-    found = machine.fused.get(stage.dtype.itemsize) if fusible else None
+    fused = isinstance(network, LayeredNetwork) and fusible(ACTIVATIONS[network.activation](), network.width)
+    fused = fused and not isinstance(stage, LevenbergMarquardt)
+    found = machine.fused.get(stage.dtype.itemsize) if fused else None
     return found or machine.plain[stage.dtype.itemsize]
 
 

@@ -1,4 +1,4 @@
-"""A study: sections of runs, each beside the figure that was published for it."""
+"""A study: many runs in sections, as one job."""
 
 from __future__ import annotations
 
@@ -12,25 +12,22 @@ from typing import Any
 from ..descent import with_budget
 from ..descent.runs import Run
 from ..errors import MethodError, unknown_name
-from ..papers.hao2026.published import PublishedRow
 from .record import run_key
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table's worth of runs."""
+    """The runs of one table."""
 
     name: str
-    """As in 'ablation allen-cahn-1'."""
+    """By which commands and files know it."""
     title: str
     runs: tuple[Run, ...]
     labels: tuple[str, ...] = ()
-    """What each run's row is called, as in 'pbc+ic1+sa' or 'm = 5'; the method's name unless given.
+    """What each run's row is called, as in 'without lift' or 'm = 5'; the method's name unless given.
 
     Runs that differ in their seed alone share a label.
     """
-    published: tuple[PublishedRow | None, ...] = ()
-    """For each run the row of the published tables that it belongs to, or None."""
     accuracy: float = 1e-2
     """The relative L2 error up to which a solution counts as converged."""
 
@@ -41,12 +38,10 @@ class Section:
             raise MethodError(f"{self.name}: accuracy must be positive, but is {self.accuracy!r}.")
         if not self.labels:
             object.__setattr__(self, "labels", tuple(run.method.name for run in self.runs))
-        if not self.published:
-            object.__setattr__(self, "published", (None,) * len(self.runs))
-        if not len(self.runs) == len(self.labels) == len(self.published):
+        if len(self.runs) != len(self.labels):
             raise MethodError(
-                f"The section '{self.name}' has {len(self.runs)} runs, but {len(self.labels)} labels and "
-                f"{len(self.published)} published rows. Give one of each per run."
+                f"The section '{self.name}' has {len(self.runs)} runs, but {len(self.labels)} labels. Give "
+                "one label per run."
             )
 
     @cached_property
@@ -61,17 +56,15 @@ class Section:
 
     @property
     def methods(self) -> tuple[tuple[str, ...], ...]:
-        """What each run's method is called: its own name, and that of the published row."""
-        pairs = zip(self.runs, self.published, strict=True)
-        return tuple((run.method.name, *([row.method] if row else [])) for run, row in pairs)
+        """What each run's method may be called: by its name, or by the run's label."""
+        return tuple((run.method.name, label) for run, label in zip(self.runs, self.labels, strict=True))
 
     def picked(self, numbers: Sequence[int]) -> Section:
-        """The section with these of its runs, each as often as it is named."""
+        """The section with these of its runs, in this order."""
         return dataclasses.replace(
             self,
             runs=tuple(self.runs[n] for n in numbers),
             labels=tuple(self.labels[n] for n in numbers),
-            published=tuple(self.published[n] for n in numbers),
         )
 
 
@@ -80,8 +73,12 @@ class Study:
     """Many runs as one job: problems × methods × seeds, in sections."""
 
     name: str
+    """What commands and files call it."""
     title: str
+    """What its page is called."""
     sections: tuple[Section, ...]
+    page: str = ""
+    """The name of the page that an extension has for it; the usual page if empty."""
 
     def __post_init__(self) -> None:
         names = [section.name for section in self.sections]
@@ -106,9 +103,11 @@ class Study:
         return found
 
     def only(self, *, problems: Sequence[str] = (), methods: Sequence[str] = ()) -> Study:
-        """The runs of these problems and methods alone, by names in which * stands for anything.
+        """The study restricted to some problems and methods.
 
-        A method is known by its own name and by that of its published row.
+        Args:
+            problems: names, in which * matches anything; all problems if empty.
+            methods: names of methods or labels of runs, likewise.
         """
 
         def chosen(section: Section) -> list[int]:
@@ -133,7 +132,7 @@ class Study:
         return self._with_sections(kept)
 
     def with_seeds(self, seeds: Sequence[int]) -> Study:
-        """The same study with these seeds in place of its own."""
+        """The same study with other seeds."""
 
         def renewed(section: Section) -> Section:
             once: dict[Any, int] = {}
@@ -147,9 +146,11 @@ class Study:
         return self._with_sections(renewed(section) for section in self.sections)
 
     def with_budget(self, *, steps: Sequence[int] | None = None, points: int | None = None) -> Study:
-        """The same study with other budgets, as for a first look.
+        """The same study with other budgets, for a first look.
 
-        `steps` are those of each stage in turn; a method with fewer stages takes the first of them.
+        Args:
+            steps: for each stage in turn; a method with fewer stages takes the first of them.
+            points: residual points.
         """
 
         def shortened(run: Run) -> Run:
@@ -166,5 +167,5 @@ class Study:
 
 
 def _any(patterns: Sequence[str], names: Iterable[str]) -> bool:
-    """Whether one of the patterns fits one of the names; without patterns everything fits."""
+    """Whether a pattern matches a name; without patterns everything does."""
     return not patterns or any(fnmatchcase(name, pattern) for name in names for pattern in patterns)

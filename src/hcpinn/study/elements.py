@@ -1,20 +1,19 @@
-"""Parts of a study's page as HTML: tables, claims, figures, facts."""
+"""Parts of a study's page as HTML: tables, figures, facts."""
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
-from ..papers.hao2026.claims import Case, Claim, Finding, Status
 from .columns import Cell, Column
 from .gallery import Picture
 from .rows import Row
 from .tables import Table
 
 _SIMILAR = 2.0
-"""Up to this factor two figures count as alike."""
+"""Two figures within this factor count as alike."""
 
 
 def anchor(name: str) -> str:
@@ -71,7 +70,7 @@ def table(found: Table) -> str:
 
 
 def _common_note(columns: Sequence[Column]) -> str:
-    """What holds for every run of a table is said once, above it."""
+    """A note that every row shares, to be shown once above the table."""
     notes = {cell.text for column in columns if column.kind == "note" for cell in column.cells if cell.text}
     return f'<p class="note">All runs here: {escape(notes.pop())}.</p>' if len(notes) == 1 else ""
 
@@ -97,7 +96,7 @@ def _line(columns: Sequence[Column], cells: Sequence[Cell], row: Row) -> str:
 
 
 def _compared(ratio: float) -> tuple[str, str]:
-    """The class of a ratio, and a sign that says it without colour."""
+    """The class of a ratio, and a sign that does not rely on colour."""
     if ratio > _SIMILAR:
         return "worse", ' <span aria-label="worse">▲</span>'
     if ratio < 1 / _SIMILAR:
@@ -117,7 +116,7 @@ def _tools(found: Table) -> str:
     )
     options = "".join(f"<option>{escape(verdict)}</option>" for verdict in verdicts)
     return (
-        '<div class="tools"><label>Filter <input type="search" placeholder="pbc sa …"></label>'
+        '<div class="tools"><label>Filter <input type="search" placeholder="words …"></label>'
         f'<label>Verdict <select><option value="">any</option>{options}</select></label>'
         f'<output aria-live="polite"></output><span>Download {files}</span></div>'
     )
@@ -125,58 +124,6 @@ def _tools(found: Table) -> str:
 
 def _packed(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
-
-
-def claim(entry: Claim, found: Finding, published: Finding) -> str:
-    """A claim with its finding, and the comparisons folded in."""
-    total, failing = len(found.cases), found.decided - found.holding
-    parts = "".join(
-        f'<i class="{name}" style="width:{100 * count / total:.1f}%"></i>'
-        for name, count in (("yes", found.holding), ("tie", found.overlapping), ("no", failing))
-        if count
-    )
-    bar = f'<div class="bar" aria-hidden="true">{parts}</div>' if parts else ""
-    if found.run:
-        said = f"<b>{found.holding} of {found.run}</b> comparisons hold{found.reservations}"
-    else:
-        said = f"{total} {'comparison is' if total == 1 else 'comparisons are'} not yet run"
-    if found.run and found.other_settings:
-        said += ". Some runs have other settings than the study's, so this is not about its claim yet"
-    theirs = (
-        f" In the published figures {published.holding} of {published.decided} hold."
-        if published.decided
-        else ""
-    )
-    cases = "".join(map(_case, found.cases))
-    return (
-        f'<article class="card claim" data-status="{anchor(found.status.value)}" id="claim-{entry.name}">'
-        f'<span class="badge {anchor(found.status.value)}">{found.label}</span><h3>{escape(entry.title)}</h3>'
-        f"<p>{escape(entry.statement)}</p>"
-        f'{bar}<p class="found">{said}.{theirs}</p>'
-        f"<details><summary>Comparisons</summary><p class=found>Criterion: {escape(entry.criterion)}</p>"
-        f'<ul class="cases">{cases}</ul></details></article>'
-    )
-
-
-def _case(case: Case) -> str:
-    if case.holds is None:
-        mark, word = ("tie", "undecided: ") if case.overlap else ("open", "not run: ")
-    else:
-        mark, word = ("yes", "holds: ") if case.holds else ("no", "does not hold: ")
-    return f'<li class="{mark}"><span class="unseen">{word}</span>{escape(case.text)}</li>'
-
-
-def chips(counts: Mapping[Status, int]) -> str:
-    """Buttons that choose claims by their finding."""
-    total = sum(counts.values())
-    buttons = [f'<button type="button" value="" aria-pressed="true">all {total}</button>']
-    buttons += [
-        f'<button type="button" value="{anchor(status.value)}" aria-pressed="false">'
-        f"{status.value} {counts[status]}</button>"
-        for status in Status
-        if counts.get(status)
-    ]
-    return f'<div class="chips" role="group" aria-label="Show claims by finding">{"".join(buttons)}</div>'
 
 
 def figure(picture: Picture) -> str:
@@ -199,7 +146,7 @@ def image(content: bytes, title: str) -> str:
 
 
 def pictures(parts: Sequence[str]) -> str:
-    """Figures side by side, as many as there is room for."""
+    """Figures side by side, as space allows."""
     return f'<div class="pictures">{"".join(parts)}</div>' if parts else ""
 
 

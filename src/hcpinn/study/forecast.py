@@ -1,4 +1,4 @@
-"""What a study has to do, and what that is likely to cost."""
+"""What a study still has to train, and what that is likely to cost."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .store import Store
 
 
 @dataclass(frozen=True)
-class Line:
-    """The share of one section: what earlier sections train already is not counted again."""
+class Share:
+    """The share of one section, without what earlier sections train."""
 
     section: str
     runs: int
@@ -29,12 +29,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is ahead."""
+    """What is left to train."""
 
     machines: tuple[Machine, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[Share, ...]
     runs: int
-    """Different ones: sections may share some."""
+    """Different runs: sections may share some."""
     kept: int
     largest: int
 
@@ -52,9 +52,13 @@ class Forecast:
 def forecast(
     study: Study, out: str | Path | None = None, *, together: int | None = None, processes: int = 1
 ) -> Forecast:
-    """What a study has to do here, or would on an H200; `out` is its store, if there is one already.
+    """What a study has to train, and how long that takes here and on an H200.
 
-    With several processes groups share the memory; their times are those of one after the other.
+    Args:
+        study: the study.
+        out: the folder of its store, which may not exist yet.
+        together: the largest number of runs that train together.
+        processes: how many groups share the memory; times are for one group after another.
     """
     here = this_machine()
     machines = (here, H200)
@@ -72,7 +76,7 @@ def forecast(
     for section in study.sections:
         own = [group for group in groups if home[group.keys[0]] == section.name]
         lines.append(
-            Line(
+            Share(
                 section.name,
                 len(section.runs),
                 sum(key in kept for key in section.keys),

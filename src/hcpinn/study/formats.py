@@ -39,7 +39,7 @@ def to_markdown(columns: Sequence[Column]) -> str:
 
 
 def to_csv(columns: Sequence[Column]) -> str:
-    """One line per row, numbers with all their digits; a cell without a value is empty."""
+    """One line per row, numbers with all digits; missing values are empty."""
     wanted = [column for column in columns if column.data]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -68,7 +68,7 @@ def to_latex(columns: Sequence[Column], caption: str) -> str:
 
 
 def latex(text: str) -> str:
-    """Text that LaTeX prints as it is, with powers of ten as such."""
+    """Text escaped for LaTeX, with powers of ten typeset."""
     parts = re.split(r"(?<![\w.])(\d+(?:\.\d+)?)e(-?\d+)(?!\w)", text)
     safe = ["".join(_LATEX.get(letter, letter) for letter in part) for part in parts[::3]]
     powers = [rf"${m}\times 10^{{{e}}}$" for m, e in zip(parts[1::3], parts[2::3], strict=True)]

@@ -1,33 +1,23 @@
-"""Which figures a study's page shows: those of the paper, as far as the store holds what they need."""
+"""The figures that a study's page shows, as far as its store holds what they need."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..catalog import ENTRIES
 from ..errors import HcpinnError
-from ..papers.hao2026.paper import best_row
-from ..reference import solve_reference
-from ..solution.figures import field_figure, slice_figure
-from ..solution.solution import Solution
-from .columns import number
-from .figures import (
-    advection_figure,
-    comparison_figure,
-    has_history,
-    losses_figure,
-    modes_figure,
-    overview_figure,
-    row_label,
-    scatter_figure,
-)
+from ..solution.figures import Shown, field_figure, slice_figure
+from .columns import measures_of
+from .fields import fields_of
+from .figures import errors_figure, has_history, losses_figure, row_label
+from .numbers import number
 from .picture import to_svg
 from .record import Record
-from .rows import MEASURES, Row, measured
+from .rows import Middle, Row, measured
 from .store import Store
-from .tables import Table, own_rows, row_of
+from .tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,186 +30,145 @@ class Picture:
     name: str
     title: str
     alt: str
-    """What it shows, for those who do not see it."""
+    """A description for readers who cannot see it."""
     svg: str
 
 
 class Gallery:
-    """Draws the figures of a store; a solution that two figures show is opened once."""
+    """Draws the figures of a store; fields that two figures show are opened once."""
 
     def __init__(self, store: Store):
         self._store = store
-        self._open: dict[str, Solution | None] = {}
+        self._open: dict[str, Shown | None] = {}
         self.problems: list[str] = []
         """What could not be opened, and why."""
 
     @property
     def shown(self) -> set[str]:
-        """The keys of the solutions that were opened for the figures so far."""
-        return {key for key, solution in self._open.items() if solution is not None}
-
-    def overview(self, tables: Sequence[Table]) -> list[Picture]:
-        """Published against found over all tables, and the fields of every problem on an interval."""
-        pictures = []
-        rows = [row for table in tables if table.name != "expert" for row in table.rows]
-        both = [row for row in rows if row.published_error is not None and row.found("rel_l2") is not None]
-        if both:
-            pictures.append(
-                _drawn(
-                    "published-and-found",
-                    "Every row that was run: published error and ours",
-                    f"Scatter plot on logarithmic axes of {len(both)} rows; points below the diagonal have a "
-                    "lower error than published.",
-                    lambda: scatter_figure(both),
-                )
-            )
-        featured = [
-            (entry.title, self.featured(tables, name))
-            for name, entry in ENTRIES.items()
-            if len(entry.problem.space) == 1
-        ]
-        found = [(title, solution) for title, solution in featured if solution is not None]
-        if len(found) > 1:
-            pictures.append(
-                _drawn(
-                    "overview",
-                    "Truth, prediction and absolute error of the study's best row for each problem",
-                    "Colour maps over time and space, one row for each of "
-                    + ", ".join(title for title, _ in found)
-                    + ".",
-                    lambda: overview_figure(found),
-                )
-            )
-        return pictures
+        """The keys of the runs that were opened for the figures so far."""
+        return {key for key, shown in self._open.items() if shown is not None}
 
     def of(self, table: Table) -> list[Picture]:
-        """The figures that go with a table."""
+        """The figures that go with a table: errors, losses, and fields of the best run of each problem."""
         if not table.run:
             return []
-        pictures = []
-        if len(table.rows) > 1 and not table.name.startswith("modes"):
-            pictures += [
-                _drawn(
-                    f"{table.name} {measure}",
-                    f"{table.title}: relative {MEASURES[measure]} errors",
-                    _said(table.rows, measure),
-                    lambda measure=measure: comparison_figure(table.rows, measure),
-                )
-                for measure in table.measures
-                if any(row.found(measure) for row in table.rows)
-            ]
-        if table.name.startswith("modes") and sum(bool(row.done) for row in table.rows) > 1:
-            pictures.append(self._modes(table))
-        histories = any(has_history(record) for row in table.rows for record in row.done)
-        if histories and table.name != "expert":  # the losses of nine problems cannot be compared
-            pictures.append(
-                _drawn(
-                    f"{table.name} losses",
-                    f"{table.title}: loss over the steps",
-                    "Line plot of the loss of each method on a logarithmic axis.",
-                    lambda: losses_figure(table.rows),
-                )
-            )
-        if table.name == "advection by speed":
-            return pictures + self._advection(table)
-        for problem in dict.fromkeys(row.problem for row in table.rows):
-            if table.name not in ("comparison", "others") and not table.name.startswith("modes"):
-                pictures += self._fields(table, problem)
+        rows, pictures = table.rows, []
+        if len(rows) > 1:
+            for measure, label in measures_of(rows).items():
+                if any(row.found(measure) for row in rows):
+                    pictures.append(errors_picture(table, measure, label))
+        pictures += losses_pictures(table)
+        alike: dict[tuple[str, str], list[Row]] = {}
+        for row in rows:
+            values = "".join(f", {name} = {value:g}" for name, value in row.parameters.items())
+            alike.setdefault((row.problem, values if varied(rows, row) else ""), []).append(row)
+        for (_, values), own in alike.items():
+            pictures += self.fields(table, own, values)
         return pictures
 
-    def featured(self, tables: Sequence[Table], problem: str) -> Solution | None:
-        """The best seed of the row that the study has the lowest error for, or else of its other rows."""
-        published = best_row(ENTRIES[problem].problem)
-        row = row_of(tables, published) if published else None
-        chosen = self.best([row], problem) if row else None
-        return chosen or self.best(own_rows(tables), problem)
+    def fields(self, table: Table, rows: Sequence[Row], values: str = "") -> list[Picture]:
+        """Fields and profiles of the best run of some rows of a table, which are of one problem.
 
-    def best(self, rows: Iterable[Row], problem: str) -> Solution | None:
-        """The solution with the smallest error among the runs of a problem that were kept."""
+        Args:
+            table: from whose name the pictures are named.
+            rows: those of the problem.
+            values: its parameters, if the captions are to state them.
+        """
+        best = self.best(rows)
+        if best is None:
+            return []
+        record, shown = best
+        title = ENTRIES[record.problem].title if record.problem in ENTRIES else record.problem
+        label, name = f"{title}{values}, {record.method}", f"{table.name} {record.problem}{values}"
+        error = measured(record, "rel_l2")
+        said = "" if error is None else f"; relative L2 error {number(error)}"
+        return [
+            drawn(
+                f"{name} fields",
+                f"{label}: reference, solution and error",
+                f"Colour maps of the reference, the solution and their absolute difference{said}.",
+                lambda: field_figure(shown),
+            ),
+            drawn(
+                f"{name} slices",
+                f"{label}: profiles at the start, the middle and the end",
+                "Line plots of reference and solution at three times.",
+                lambda: slice_figure(shown),
+            ),
+        ]
+
+    def best(self, rows: Iterable[Row]) -> tuple[Record, Shown] | None:
+        """The run with the smallest error among those whose fields were kept."""
         known = [
             (error, record.key, record)
             for row in rows
-            if row.problem == problem
             for record in row.done
             if (error := measured(record, "rel_l2")) is not None
         ]
         for _, _, record in sorted(known, key=lambda item: item[:2]):
-            solution = self._solution(record)
-            if solution is not None:
-                return solution
+            shown = self.shown_of(record)
+            if shown is not None:
+                return record, shown
         return None
 
-    def _fields(self, table: Table, problem: str) -> list[Picture]:
-        solution = self.best(table.rows, problem)
-        if solution is None:
-            return []
-        label = f"{ENTRIES[problem].title if problem in ENTRIES else problem}, {solution.method.name}"
-        error = "" if not solution.rel_l2 else f"; relative L2 error {number(max(solution.rel_l2.values()))}"
-        return [
-            _drawn(
-                f"{table.name} {problem} fields",
-                f"{label}: reference, solution and error",
-                f"Colour maps of the reference, the solution and their absolute difference{error}.",
-                lambda: field_figure(solution),
-            ),
-            _drawn(
-                f"{table.name} {problem} slices",
-                f"{label}: profiles at the start, the middle and the end",
-                "Line plots of reference and solution at three times.",
-                lambda: slice_figure(solution),
-            ),
-        ]
-
-    def _advection(self, table: Table) -> list[Picture]:
-        cases: dict[float, dict[str, Solution]] = {}
-        for row in table.rows:
-            solution = next((s for s in map(self._solution, row.done) if s is not None), None)
-            if solution is not None and row.method in ("paper", "baseline"):
-                cases.setdefault(row.parameters["c"], {}).setdefault(row.method, solution)
-        if not cases:
-            return []
-        return [
-            _drawn(
-                "advection fields",
-                "Advection: exact solution, the study's scheme and the baseline",
-                f"Colour maps over time and space at speeds {', '.join(f'{c:g}' for c in sorted(cases))}.",
-                lambda: advection_figure(cases),
-            )
-        ]
-
-    def _modes(self, table: Table) -> Picture:
-        return _drawn(
-            table.name,
-            f"{table.title}: error against m",
-            _said(table.rows, "rel_l2"),
-            lambda: modes_figure({table.title.partition(": ")[2]: table.rows}),
-        )
-
-    def _solution(self, record: Record) -> Solution | None:
+    def shown_of(self, record: Record) -> Shown | None:
+        """What a figure of a run shows, if that was kept and can be opened."""
         if record.key not in self._open:
             try:
-                self._open[record.key] = _compared(self._store.solution(record.key))
+                self._open[record.key] = fields_of(self._store, record)
             except HcpinnError as error:
                 self._open[record.key] = None
                 self.problems.append(f"{record.problem}, {record.method}, seed {record.seed}: {error}")
         return self._open[record.key]
 
 
-def _compared(solution: Solution | None) -> Solution | None:
-    """A solution with its reference, which a store leaves out, if there is one."""
-    if solution is None or solution.reference is not None or solution.rel_l2 is None:
-        return solution
-    return replace(solution, reference=solve_reference(solution.problem))
+def varied(rows: Iterable[Row], row: Row) -> bool:
+    """Whether some rows have the same problem with other parameters."""
+    return any(other.problem == row.problem and other.parameters != row.parameters for other in rows)
 
 
-def _said(rows: Sequence[Row], measure: str) -> str:
+def errors_picture(
+    table: Table,
+    measure: str,
+    label: str,
+    *,
+    middle: Middle = "median",
+    beside: Sequence[float | None] = (),
+    source: str = "",
+) -> Picture:
+    """The errors of a table's rows, beside figures from elsewhere if there are any; see `errors_figure`."""
+    return drawn(
+        f"{table.name} {measure}",
+        f"{table.title}: relative {label} errors",
+        said(table.rows, measure),
+        lambda: errors_figure(
+            table.rows, measure, f"relative {label} error", middle=middle, beside=beside, source=source
+        ),
+    )
+
+
+def losses_pictures(table: Table) -> list[Picture]:
+    """The losses of a table's rows, if any were kept."""
+    if not any(has_history(record) for row in table.rows for record in row.done):
+        return []
+    return [
+        drawn(
+            f"{table.name} losses",
+            f"{table.title}: loss over the steps",
+            "Line plot of the loss of each method on a logarithmic axis.",
+            lambda: losses_figure(table.rows),
+        )
+    ]
+
+
+def said(rows: Sequence[Row], measure: str) -> str:
     """A figure of errors in words: its smallest and its largest value."""
-    labels = [row_label(row, rows) if row.modes is None else f"m = {row.modes}" for row in rows]
-    found = [(label, row.found(measure)) for label, row in zip(labels, rows, strict=True)]
+    found = [(row_label(row, rows), row.found(measure)) for row in rows]
     known = sorted((spread.mean, label) for label, spread in found if spread is not None)
     (low, first), (high, last) = known[0], known[-1]
     return f"Errors from {number(low)} ({first}) to {number(high)} ({last}); the table has all figures."
 
 
-def _drawn(name: str, title: str, alt: str, draw: Callable[[], Figure]) -> Picture:
+def drawn(name: str, title: str, alt: str, draw: Callable[[], Figure]) -> Picture:
+    """A figure as a picture; it is closed."""
     return Picture(name, title, alt, to_svg(draw(), name))

@@ -1,7 +1,7 @@
-"""Figures as parts of a page: SVG whose text and lines take the page's colours, with small pictures inside.
+"""Figures for a page: SVG whose text and lines take the colours of the page.
 
-Lines and letters stay sharp at any size and follow a dark page. Fields are pixels: they are kept with 256
-colours, which is what a colour map has.
+Lines and letters stay sharp at any size and follow a dark theme. Fields are embedded as pixels with 256
+colours, as many as a colour map has.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAMED = {"blue": BLUE, "orange": ORANGE, "grey": GREY}
 
 
 def to_svg(figure: Figure, name: str) -> str:
-    """The figure as an `<svg>` element; the figure is closed. `name` keeps its ids apart from others."""
+    """Turn a figure into an `<svg>` element and close it; `name` makes its ids unique on the page."""
     import matplotlib
     import matplotlib.pyplot as plt
 
@@ -51,10 +51,10 @@ def to_svg(figure: Figure, name: str) -> str:
 
 
 def small_png(content: bytes) -> bytes:
-    """A PNG no wider than a page, with a palette of 256 colours, if that is the smaller one."""
+    """A PNG no wider than a page with a palette of 256 colours, or the original if that is smaller."""
     from PIL import Image
 
-    with Image.open(io.BytesIO(content)) as image:
+    with Image.open(io.BytesIO(content), formats=["PNG"]) as image:
         full = image.convert("RGBA")
         if full.width > _WIDEST:
             full = full.resize((_WIDEST, round(full.height * _WIDEST / full.width)), Image.Resampling.LANCZOS)
@@ -73,12 +73,12 @@ def _smaller(match: re.Match[str]) -> str:
 
 
 def _shorter(tag: re.Match[str]) -> str:
-    """A tag whose coordinates have two decimals; numbers between tags are for people to read."""
+    """A tag with its coordinates rounded to two decimals; text between tags is left alone."""
     return re.sub(r"(\d+\.\d{2})\d+", r"\1", tag[0])
 
 
 def _own_ids(text: str, name: str) -> str:
-    """Drop the ids that nothing refers to; the others get the figure's name, so that a page has each once."""
+    """Drop ids that nothing refers to, and prefix the others with the figure's name."""
     used = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', text))
     wanted = {a or b for a, b in used}
     prefix = re.sub(r"\W+", "-", name)
@@ -92,7 +92,7 @@ def _own_ids(text: str, name: str) -> str:
 
 
 def _page_colours(text: str) -> str:
-    """Text, lines and letters in the colours and the fonts of the page."""
+    """Text and lines in the colours and fonts of the page."""
     text = re.sub(r"#000000\b", "currentColor", text)
     for name, colour in NAMED.items():
         text = text.replace(colour, f"var(--{name}, {colour})")

@@ -1,4 +1,4 @@
-"""Training a sample of a store again, to see whether the errors come out the same."""
+"""Train a sample of a store again and see whether the errors agree."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from typing import Any
 
 from ..descent.runs import Run
 from ..errors import FileError, HcpinnError, MethodError
-from .again import Together, runs_of, trainings
 from .agreement import Pair, other_seeds
-from .comparison import FILE, Comparison
+from .compare import FILE, Comparison
 from .declaration import Section, Study
 from .record import Record
-from .runner import Report, run_study
-from .sample import DEFAULT, named, spread_out
+from .runner import Tally, run_study
+from .sample import DEFAULT, groups_of, spread_out
 from .store import Store
+from .trained_groups import TrainedGroup, runs_of, trained_groups
 from .watch import Watch
 
 
 @dataclass(frozen=True)
-class Plan:
+class Selection:
     """What is to be trained again."""
 
-    groups: tuple[Together, ...]
+    groups: tuple[TrainedGroup, ...]
     runs: dict[str, tuple[Run, float]]
     """Every run by its key, with its accuracy."""
     store: tuple[Record, ...]
-    """All that there is to compare with."""
+    """Every record of the store, to compare with."""
     left_out: tuple[str, ...]
-    """What would have been chosen and cannot be trained again, with reasons."""
+    """Why runs that would have been chosen cannot be trained again."""
     asked: dict[str, Any]
-    """By what it was chosen."""
+    """The arguments it was chosen by."""
 
     @property
     def records(self) -> list[Record]:
-        """What is compared: every run of these groups, since all of them train anyway."""
+        """The records to compare: every run of the groups, since all are trained anyway."""
         return [record for group in self.groups for record in group.records]
 
     @property
     def seconds(self) -> float:
-        """How long it took at the time."""
+        """How long the groups took the first time."""
         return sum(group.seconds for group in self.groups)
 
     @property
     def study(self) -> Study:
-        """It all as a study."""
+        """The selection as a study."""
         sections = []
         for number, group in enumerate(self.groups, start=1):
             found = [self.runs[key] for key in group.keys]
@@ -58,23 +58,23 @@ class Plan:
 
 @dataclass(frozen=True)
 class Recheck(Comparison):
-    """What came of a recheck."""
+    """The result of a recheck."""
 
-    report: Report
-    plan: Plan
+    tally: Tally
+    selection: Selection
 
     kind = "recheck"
 
     def facts(self) -> dict[str, Any]:
-        """What was asked for, how many groups that is, and what cannot be trained again."""
-        chosen = self.plan
+        """What was asked for, the number of groups, and what was left out."""
+        chosen = self.selection
         return {"asked": chosen.asked, "groups": len(chosen.groups), "left_out": list(chosen.left_out)}
 
     def _file(self, folder: Path) -> Path:
         return folder / FILE  # beside the runs that were trained for it
 
 
-def plan(
+def select(
     folder: str | Path,
     *,
     sample: int | None = None,
@@ -83,22 +83,22 @@ def plan(
     seed: int | None = None,
     alone: bool = False,
     study: Study | None = None,
-) -> Plan:
+) -> Selection:
     """Choose what to train again; the arguments are those of `recheck`."""
     if sum((sample is not None, groups is not None, bool(keys))) > 1:
-        raise MethodError("Say how many runs, how many groups, or which keys: one of these.")
+        raise MethodError("Give a number of runs, a number of groups, or keys: only one of these.")
     if (sample is not None and sample < 1) or (groups is not None and groups < 1):
-        raise MethodError("A sample has one run or one group at least.")
+        raise MethodError("A sample needs at least one run or one group.")
     if groups is None and not keys:
         sample = sample or DEFAULT
     records = Store(folder).records()
-    found = trainings(records, alone=alone)
+    found = trained_groups(records, alone=alone)
     if not found:
-        raise FileError(f"{folder} holds no run that came to its end, so there is nothing to train again.")
-    chosen: list[Together] = []
+        raise FileError(f"{folder} has no finished run, so there is nothing to train again.")
+    chosen: list[TrainedGroup] = []
     runs: dict[str, tuple[Run, float]] = {}
     left_out: list[str] = []
-    for group in named(found, keys) if keys else spread_out(found, seed):
+    for group in groups_of(found, keys) if keys else spread_out(found, seed):
         if len(chosen) == groups or (sample and sum(len(g.records) for g in chosen) >= sample):
             break
         try:
@@ -115,7 +115,7 @@ def plan(
         **{"seed": seed, "alone": alone or None},
     }
     told = {name: value for name, value in asked.items() if value is not None}
-    return Plan(tuple(chosen), runs, tuple(records), tuple(left_out), told)
+    return Selection(tuple(chosen), runs, tuple(records), tuple(left_out), told)
 
 
 def recheck(
@@ -132,31 +132,30 @@ def recheck(
     checkpoint_every: float = 30.0,
     watch: Watch | None = None,
 ) -> Recheck:
-    """Train some runs of a store again, each with the runs that it trained with or alone, and compare.
+    """Train some runs of a store again, in their groups or alone, and compare the errors.
 
-    Where whole groups train, every run of them is compared. The results, with `recheck.json`, are kept in a
-    store of their own, from which the same call goes on.
+    Every run of a group is compared. The results and `recheck.json` go into a store of their own, from which
+    the same call resumes.
 
     Args:
-        folder: the store.
-        out: the folder for what is trained now; made if it is not there.
-        sample: how many runs to compare at least, 10 unless given; groups are taken until there are as many,
-            spread over problems and methods, those that took little time first.
-        groups: how many groups to train instead.
-        keys: the runs to train instead, by the beginnings of their keys.
-        seed: draw the sample by lot, without regard to time.
-        alone: train each run without those it trained with, whose rounding it then no longer shares: for
-            another device, where bits differ anyway.
-        study: where to look for runs that records alone cannot tell: problems and parts of one's own.
-        max_seconds: stop after this time; the same call goes on.
-        checkpoint_every: seconds between two checkpoints.
-        watch: who follows along.
+        folder: the store to check.
+        out: the folder for the new results; created if missing.
+        sample: the smallest number of runs to compare, 10 by default. Groups are chosen across problems and
+            methods, quick ones first.
+        groups: the number of groups to train instead.
+        keys: the runs to train instead, by the first digits of their keys.
+        seed: draw the sample at random, regardless of time.
+        alone: train each run by itself. Its rounding then differs, as it does on another device anyway.
+        study: the study, needed for custom problems and methods.
+        max_seconds: stop after this time; the same call resumes.
+        checkpoint_every: seconds between checkpoints.
+        watch: shows the progress.
     """
-    chosen = plan(folder, sample=sample, groups=groups, keys=keys, seed=seed, alone=alone, study=study)
+    chosen = select(folder, sample=sample, groups=groups, keys=keys, seed=seed, alone=alone, study=study)
     place = Path(out)
     if Store.at(place):
         _check_place(place, Path(folder), alone=alone)
-    _compared(chosen, Store.make(place), Report(0, 0, len(chosen.runs))).write(place)
+    _compared(chosen, Store.make(place), Tally(0, 0, len(chosen.runs))).write(place)
     report = run_study(
         chosen.study,
         place,
@@ -173,18 +172,18 @@ def recheck(
 
 
 def _check_place(place: Path, folder: Path, *, alone: bool) -> None:
-    """Refuse a folder with runs of a study, or with runs that were trained with others beside them."""
+    """Refuse the folder of a study, and a recheck that trained its runs in the other way."""
     if place.samefile(folder) or not (place / FILE).exists():
-        raise FileError(f"{place} is the folder of a study. What is trained again needs one of its own.")
+        raise FileError(f"{place} is the folder of a study. A recheck needs a folder of its own.")
     try:
         before = bool(json.loads((place / FILE).read_text("utf-8"))["asked"].get("alone"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FileError(f"{place / FILE} cannot be read as what a recheck found.") from error
+        raise FileError(f"{place / FILE} cannot be read as the result of a recheck.") from error
     if before != alone:
         way = "in their groups" if alone else "each by itself"
         raise FileError(f"{place} holds runs that were trained again {way}. Name another folder.")
 
 
-def _compared(chosen: Plan, store: Store, report: Report) -> Recheck:
+def _compared(chosen: Selection, store: Store, report: Tally) -> Recheck:
     pairs = (Pair(r, store.get(r.key), other_seeds(r, chosen.store)) for r in chosen.records)
     return Recheck(tuple(pairs), report, chosen)

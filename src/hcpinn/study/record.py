@@ -15,7 +15,7 @@ from ..checking import relative_errors
 from ..descent import Method, from_dict, to_dict
 from ..descent.runs import Run
 from ..equation import fingerprint
-from ..errors import FileError, HcpinnError
+from ..errors import FileError, HcpinnError, UnusableFileError
 from ..machine.programs import BY_RULE, BY_TIMING
 from ..problem import Problem
 from ..solution import Solution
@@ -31,6 +31,13 @@ DIGITS = 12
 
 _LATER = ("group", "accuracy", "device_s")
 """What records did not have at first."""
+
+_KINDS = {
+    **dict.fromkeys(("key", "problem", "method", "status", "reason", "commit", "finished"), str),
+    **dict.fromkeys(("parameters", "method_text", "summary", "history"), dict),
+    **dict.fromkeys(("seed", "trained_together"), int),
+}
+"""What the parts of a record are in a file."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,11 @@ class Record:
         return self.status == DONE
 
     @property
+    def place(self) -> tuple[Any, ...]:
+        """What records are sorted by."""
+        return self.problem, tuple(self.parameters.items()), self.method, self.seed, self.key
+
+    @property
     def kernels(self) -> str:
         """How its kernels were chosen; where nobody says, as was usual: on a GPU by timing."""
         on_cpu = str(self.summary.get("device") or "cpu").startswith("cpu")
@@ -98,6 +110,11 @@ class Record:
         check_version(data, "record", source)
         try:
             values = {n: data[n] for n in cls.__dataclass_fields__ if n in data or n not in _LATER}
+            for name, kind in _KINDS.items():
+                if not isinstance(values[name], kind):
+                    raise TypeError(f"'{name}'")
+            if not all(isinstance(value, int | float) for value in values["parameters"].values()):
+                raise TypeError("'parameters'")
             values["group"] = tuple(map(str, values.get("group", ())))
             if values["summary"]:
                 values["summary"] = {**values["summary"], "method_settings": values["method_text"]}
@@ -105,7 +122,9 @@ class Record:
             values["history"] = {name: _curve(name, v) for name, v in values["history"].items()}
             return cls(**values)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise FileError(f"{source} is not a whole record: it lacks or garbles {error}.") from error
+            raise UnusableFileError(
+                f"{source} is not a whole record: it lacks or garbles {error}."
+            ) from error
 
 
 def check_version(data: Any, kind: str, source: object) -> None:

@@ -1,39 +1,29 @@
-"""Rows of a study's tables: what was published, what was found over the seeds, and their ratio."""
+"""Rows of tables: the runs that differ in their seeds alone, and what was found over these."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .record import Record
 
-MEASURES = {
-    "rel_l2": "L2",
-    "rel_l1": "L1",
-    "rel_l2_u": "L2 of u",
-    "rel_l2_v": "L2 of v",
-    "rel_l2_real": "L2 of real(u)",
-    "rel_l2_imag": "L2 of imag(u)",
-    "rel_l2 at t=0.5": "L2 at t = 0.5",
-    "rel_l2 at t=1": "L2 at t = 1",
-}
-"""What is measured, by the names of the published figures: relative errors."""
+Middle = Literal["mean", "median"]
+"""Which figure stands for several seeds."""
 
 
 @dataclass(frozen=True)
 class Spread:
     """A figure over several seeds.
 
-    The mean is what the study averages its repetitions to, so published figures are compared with it. Errors
-    are never negative and often lie decades apart, where a standard deviation says little, so the spread is
-    the smallest and the largest value. The median tells when one bad seed makes the mean.
+    Errors are never negative and often lie decades apart, where a standard deviation says little, so the
+    spread is the smallest and the largest value.
     """
 
     values: tuple[float, ...]
@@ -45,7 +35,7 @@ class Spread:
 
     @property
     def median(self) -> float:
-        """The median."""
+        """The median, which one bad seed cannot carry off as it does the mean."""
         return float(np.median(self.values))
 
     @property
@@ -61,47 +51,33 @@ class Spread:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: a problem and a method, the published figures, and the runs of every seed."""
+    """A problem and a method, with the runs of every seed."""
 
     problem: str
     method: str
     parameters: Mapping[str, float] = field(default_factory=dict)
-    """Those that tell the row from others."""
-    published: Mapping[str, float] = field(default_factory=dict)
+    """Those that distinguish the row."""
     records: tuple[Record, ...] = ()
     expected: int = 1
     """The number of runs it should have."""
-    deviations: tuple[str, ...] = ()
-    """In what the runs differ from the published settings."""
-    modes: int | None = None
-    """The number of Fourier modes, where that is what varies."""
+    label: str = ""
+    """What the study calls it."""
 
     @cached_property
     def done(self) -> list[Record]:
-        """The runs that ended."""
-        return [record for record in self.records if record.status == "done"]
+        """The runs that finished."""
+        return [record for record in self.records if record.done]
 
     @cached_property
     def failed(self) -> list[Record]:
         """The runs that broke off with an error."""
-        return [record for record in self.records if record.status == "failed"]
+        return [record for record in self.records if not record.done]
 
     def found(self, measure: str) -> Spread | None:
         """A figure over the seeds; None if no run has it."""
         values = [measured(record, measure) for record in self.done]
         known = tuple(value for value in values if value is not None)
         return Spread(known) if known else None
-
-    def ratio(self, measure: str) -> float | None:
-        """Ours over published."""
-        found, published = self.found(measure), self.published.get(measure)
-        return None if found is None or not published else found.mean / published
-
-    @cached_property
-    def published_error(self) -> float | None:
-        """The published relative L2 error, of several fields the largest."""
-        known = [value for name, value in self.published.items() if name.startswith("rel_l2")]
-        return max(known, default=None)
 
     @property
     def runs(self) -> str:
@@ -139,24 +115,33 @@ class Row:
 
     @property
     def notes(self) -> str:
-        """What a reader has to know: other settings, reasons of failure."""
+        """Remarks on its runs: why some failed, which have no error."""
         reasons = [f"seed {record.seed} failed: {record.reason}" for record in self.failed]
         lost = [r.seed for r in self.done if measured(r, "rel_l2") is None]
         if lost:
             reasons.append(f"no error known for seed {', '.join(map(str, lost))}")
-        return "; ".join([*self.deviations, *reasons])
+        return "; ".join(reasons)
+
+
+def by_seed(records: Iterable[Record]) -> tuple[Record, ...]:
+    """Records in the order of their seeds."""
+    return tuple(sorted(records, key=lambda record: record.seed))
 
 
 def device_seconds(record: Record) -> float:
-    """The time a run took on its device, its share where several trained together or side by side."""
+    """Device seconds of a run; its share if several trained together or side by side."""
     if record.device_s is not None:
         return record.device_s
     return float(record.summary.get("wall_s") or 0.0) / max(record.trained_together, 1)
 
 
 def measured(record: Record, measure: str) -> float | None:
-    """A figure of a record by the name of the published one; None if it has none, or none that is finite."""
-    match = re.fullmatch(r"(rel_l[12])(?:_(\w+))?(?: at (t=\S+))?", measure)
+    """A figure of a record; None if it has none, or none that is finite.
+
+    `measure` is `rel_l2` or `rel_l1`, the largest relative error over all fields; with the name of a field,
+    as in `rel_l2_v`, the error of that one; with a time, as in `rel_l2 at t=0.5`, the error then.
+    """
+    match = re.fullmatch(r"(rel_l[12])(?:_(.+?))?(?: at (t=\S+))?", measure)
     if match is None:
         return None
     norm, part, time = match.groups()
@@ -171,9 +156,6 @@ def measured(record: Record, measure: str) -> float | None:
     return float(max(chosen))
 
 
-def without_error(record: Record) -> bool:
-    """Whether a run was compared with its reference and its error is not finite."""
-    errors = record.summary.get("rel_l2")
-    return isinstance(errors, Mapping) and any(
-        value is None or not math.isfinite(value) for value in errors.values()
-    )
+def components(record: Record) -> tuple[str, ...]:
+    """The names under which a record has errors: its fields, or the parts of complex ones."""
+    return tuple(record.summary.get("rel_l2") or ())

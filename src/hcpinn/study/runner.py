@@ -1,4 +1,4 @@
-"""Running a study: what is missing, group by group, into the store."""
+"""Run a study: train what its store does not have yet, group by group."""
 
 from __future__ import annotations
 
@@ -17,37 +17,39 @@ from ..descent.runs import Run
 from ..errors import MethodError
 from ..machine.commit import source_commit
 from ..machine.files import write_bytes
-from .attempt import Outcome, now
-from .claim import Claim
+from .attempt import GroupOutcome, now
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
+from .fields import keep_fields
 from .groups import Group, group_of, grouped
+from .lock import RunLock
 from .record import VERSION, Record, check_version, failure
+from .results import state
 from .store import Store
 from .watch import Watch
 from .workers import Here, Workers
 
 _GROUP = "group.json"
-"""In the folder of a group: which runs it has."""
+"""The file in the folder of a group that lists its runs."""
 
 _POLL = 1.0
-"""Seconds between two looks at what other processes have finished."""
+"""Seconds between checks for runs that other processes have finished."""
 
 
 @dataclass(frozen=True)
-class Report:
+class Tally:
     """How far a study has come."""
 
     done: int
     failed: int
     left: int
-    """Runs without a record, because time was up or someone interrupted."""
+    """Runs without a record, because time was up or the study was interrupted."""
     stop: Stop | None = None
-    """Stop.TIME or Stop.INTERRUPTED where that is so."""
+    """Stop.TIME or Stop.INTERRUPTED, if one of them ended it."""
 
     @property
     def complete(self) -> bool:
-        """Whether every run came to its end."""
+        """Whether every run finished."""
         return self.failed == self.left == 0
 
 
@@ -64,35 +66,36 @@ def run_study(
     cluster: str | None = None,
     watch: Watch | None = None,
     groups: Sequence[tuple[str, ...]] = (),
-) -> Report:
-    """Train what a study wants and its store does not have yet.
+) -> Tally:
+    """Train the runs of a study that its store does not have yet.
 
     Args:
         study: what to train.
-        out: the folder of the store; made if it is not there.
-        solutions: whether to keep solution files beside the records.
-        retry_failed: whether runs that failed before are tried again.
-        together: how many runs may train together; by default what fits into memory, up to 16.
-        max_seconds: stop after this time, with checkpoints from which the next call goes on.
-        checkpoint_every: seconds between two checkpoints.
-        processes: how many processes of this machine train side by side on its device, each a group of its
-            own; with 1 this process trains. On a GPU several gain, on a CPU they share its cores.
+        out: the folder of the store; created if missing.
+        solutions: whether to keep solutions beside the records.
+        retry_failed: whether to try failed runs again.
+        together: the largest number of runs to train together; by default what fits into memory, up to 16.
+        max_seconds: stop after this time, with checkpoints from which the next call resumes.
+        checkpoint_every: seconds between checkpoints.
+        processes: how many processes train side by side on this machine's device, each a group of its own;
+            with 1, this process trains. Several help on a GPU; on a CPU they share its cores.
         cluster: 'ray' for a local Ray cluster, 'ray:ADDRESS' for another; by default this machine trains.
-        watch: who follows along.
-        groups: keys of runs that are to train together in this order; others are grouped by their shape.
+        watch: shows the progress.
+        groups: keys of runs to train together, in this order; all others are grouped by their shape.
     """
     workers = _workers(processes, cluster, checkpoint_every, solutions)
     store = Store.make(out)
+    state(store, study)
     with workers as own:
-        job = _Job(study, store, solutions, together, max_seconds, own, watch or Watch())
-        job.groups = tuple(groups)
-        return job.run(retry_failed)
+        runner = _Runner(study, store, solutions, together, max_seconds, own, watch or Watch())
+        runner.groups = tuple(groups)
+        return runner.run(retry_failed)
 
 
 def _workers(
     processes: int, cluster: str | None, checkpoint_every: float, solutions: bool
 ) -> contextlib.AbstractContextManager[Workers]:
-    """Who is to train."""
+    """The workers that train."""
     if not (isinstance(processes, Integral) and processes >= 1):
         raise MethodError(f"processes must be a whole number from 1 on, but is {processes!r}.")
     if cluster is not None:
@@ -105,13 +108,13 @@ def _workers(
 
         return ray_workers(cluster, checkpoint_every=checkpoint_every, solutions=solutions)
     if processes > 1:
-        from .processes import local_processes
+        from .local_workers import local_processes
 
         return local_processes(processes, checkpoint_every=checkpoint_every, solutions=solutions)
     return contextlib.nullcontext(Here(checkpoint_every))
 
 
-class _Job:
+class _Runner:
     def __init__(
         self,
         study: Study,
@@ -127,17 +130,17 @@ class _Job:
         self.deadline = None if max_seconds is None else time.monotonic() + max_seconds
         self.machine = this_machine()
         self.retrying: set[str] = set()
-        self.claims: dict[str, Claim] = {}
+        self.locks: dict[str, RunLock] = {}
         self.running: dict[str, Group] = {}
         self.shares: dict[str, float] = {}
-        """Seconds of a device that each group in training has had, groups side by side sharing them."""
+        """Device seconds of each running group; groups that run side by side share them."""
         self.counted = time.monotonic()
         self.queue: deque[Group] = deque()
         self.groups: tuple[tuple[str, ...], ...] = ()
         self.started = False
         self.stop: Stop | None = None
 
-    def run(self, retry_failed: bool) -> Report:
+    def run(self, retry_failed: bool) -> Tally:
         records = {key: record for key in self.study.wanted if (record := self.store.get(key)) is not None}
         failed = {key for key, record in records.items() if not record.done}
         self.retrying = failed if retry_failed else set()
@@ -150,23 +153,23 @@ class _Job:
                 while self._fill():
                     self._settle(*self.workers.wait())
             finally:
-                for claim in self.claims.values():
-                    claim.release()
-        return self._report()
+                for lock in self.locks.values():
+                    lock.release()
+        return self._tally()
 
-    def _report(self) -> Report:
+    def _tally(self) -> Tally:
         found = [self.store.get(key) for key in self.study.wanted]
         done = sum(record is not None and record.done for record in found)
         left = sum(record is None for record in found)
-        return Report(done, len(found) - done - left, left, self.stop)
+        return Tally(done, len(found) - done - left, left, self.stop)
 
     def _missing(self) -> list[str]:
         kept = self.store.keys() - self.retrying
         return [key for key in self.study.wanted if key not in kept]
 
     def _plan(self) -> None:
-        """Queue all that is missing and not in hand: what was begun, then groups as given, then new ones."""
-        missing = {key for key in self._missing() if key not in self.claims}
+        """Queue what is missing: groups that were begun, then those given, then new ones."""
+        missing = {key for key in self._missing() if key not in self.locks}
         self.queue.clear()
         for keys in (*self._begun(), *self.groups):
             if set(keys) <= set(self.study.wanted) and missing & set(keys):
@@ -176,14 +179,14 @@ class _Job:
         self.queue += grouped(rest, size=self._size)
 
     def _size(self, runs: Sequence[Run]) -> int:
-        """How many of some runs to train together: no more than fit, and some for every device."""
+        """How many runs to train together: as many as fit, but some for every device."""
         fitting = largest_group(
             runs, self.machine, most=self.together or LARGEST, abreast=self.workers.abreast
         )
         return min(fitting, -(-len(runs) // self.workers.devices))
 
     def _begun(self) -> list[tuple[str, ...]]:
-        """The groups that were begun and not finished; folders of finished ones are cleared away."""
+        """The groups that were begun and not finished; folders of finished ones are removed."""
         found, kept = [], self.store.keys()
         for path in sorted(self.store.work.glob(f"*/{_GROUP}")):
             try:
@@ -199,7 +202,7 @@ class _Job:
         return found
 
     def _fill(self) -> bool:
-        """Start groups while there are workers for them; whether any is running then."""
+        """Start groups while workers are free; returns whether any group is running."""
         told = False
         while self.stop is None and self.workers.free > 0:
             if self.workers.interrupted:
@@ -220,7 +223,7 @@ class _Job:
                 break
             # What is left is in the hands of other processes: wait until they have it, or are gone.
             if not told:
-                self.watch.note("Waiting for runs that another process is training.")
+                self.watch.note("Waiting for runs that another process trains.")
                 told = True
             if self._late:
                 self.stop = Stop.TIME
@@ -237,18 +240,18 @@ class _Job:
         return self._left is not None and self._left <= 0
 
     def _next(self) -> Group | None:
-        """The next group of which something can be claimed."""
+        """The next group with a run that this process can lock."""
         while self.queue:
-            group = self._claimed(self.queue.popleft())
+            group = self._locked(self.queue.popleft())
             if group is not None:
                 return group
         return None
 
-    def _claimed(self, group: Group) -> Group | None:
-        """The group, or if it was not begun what is left of it, with its runs claimed."""
+    def _locked(self, group: Group) -> Group | None:
+        """The group with its runs locked; of a new group, only the runs that are left."""
         missing = [key for key in self._missing() if key in group.keys]
-        taken = {key: claim for key in missing if (claim := Claim.take(self.store.claims, key)) is not None}
-        # Some may have been finished by others just before they were claimed.
+        taken = {key: lock for key in missing if (lock := RunLock.take(self.store.claims, key)) is not None}
+        # Some may have been finished by others just before they were locked.
         late = set(taken) - set(self._missing())
         begun = (self.store.work / group.name / _GROUP).exists()
         if begun and set(taken) != set(missing):
@@ -257,7 +260,7 @@ class _Job:
             taken.pop(key).release()
         if not taken:
             return None
-        self.claims.update(taken)
+        self.locks.update(taken)
         return group if begun else group.only(tuple(taken))
 
     def _start(self, group: Group) -> None:
@@ -269,23 +272,25 @@ class _Job:
         self.workers.start(group, folder, self._left, self.watch.began(group))
 
     def _state(self, group: Group) -> None:
-        """Write down whom a group in training holds, and what it has cost so far."""
+        """Record which runs a group in training has, and what it has cost so far."""
         statement = {"kind": "group", "version": VERSION, "keys": list(group.keys)}
         statement["device_s"] = round(self.shares[group.name], 3)
         write_bytes(self.store.work / group.name / _GROUP, (json.dumps(statement) + "\n").encode())
 
     def _count(self) -> None:
-        """Share out the time since the last count among the groups that are running."""
+        """Divide the time since the last call among the running groups."""
         moment = time.monotonic()
         each = (moment - self.counted) / max(len(self.running) / self.workers.devices, 1.0)
         self.counted = moment
         for name in self.running:
             self.shares[name] += each
 
-    def _settle(self, group: Group, outcome: Outcome) -> None:
+    def _settle(self, group: Group, outcome: GroupOutcome) -> None:
         self._count()
         del self.running[group.name]
         settled: list[Record] = []
+        if outcome.note:
+            self.watch.note(outcome.note)
         if outcome.stop is not None:
             self.stop = self.stop or outcome.stop
             self._state(group)
@@ -304,19 +309,21 @@ class _Job:
                 if found.key in missing:
                     record = replace(found, device_s=share)
                     self.store.keep(record, solution if self.solutions else None)
+                    if self.solutions:
+                        keep_fields(self.store, record, group.runs[group.keys.index(record.key)])
                     settled.append(record)
         del self.shares[group.name]
         self.watch.ended(group, settled)
         for key in group.keys:
-            if key in self.claims:
-                self.claims.pop(key).release()
+            if key in self.locks:
+                self.locks.pop(key).release()
         self.retrying -= {record.key for record in settled}
         if outcome.stop is None:
             shutil.rmtree(self.store.work / group.name, ignore_errors=True)
 
 
 def _spent(folder: Path) -> float:
-    """What a group had cost when it was broken off; 0 for one that was not begun."""
+    """What an unfinished group has cost; 0 for a new one."""
     try:
         return float(json.loads((folder / _GROUP).read_text("utf-8"))["device_s"])
     except (OSError, ValueError, KeyError, TypeError):

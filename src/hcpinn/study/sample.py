@@ -1,4 +1,4 @@
-"""A sample of a store's trainings: spread over problems and methods, those that took little time first."""
+"""A sample of the groups in a store: spread over problems and methods, quick ones first."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..errors import MethodError
-from .again import Together
+from .trained_groups import TrainedGroup
 
 DEFAULT = 10
-"""Runs in a sample unless something else is asked for."""
+"""Runs in a sample by default."""
 
 
-def spread_out(groups: Sequence[Together], seed: int | None = None) -> Iterator[Together]:
-    """All groups, in an order whose beginnings are good samples.
+def spread_out(groups: Sequence[TrainedGroup], seed: int | None = None) -> Iterator[TrainedGroup]:
+    """All groups, ordered so that the first few are a good sample.
 
-    Next comes a group whose problems were seen least; of these one that holds its initial data (exactly, or
-    by penalty) as was seen least; then by its methods; then by its time, or by lot if there is a seed.
+    The next group is the one whose problems came up least; among these, the one whose way to meet initial
+    data (exactly, or by a penalty) did; then by methods; then by time, or at random if there is a seed.
     """
     lot = {group.keys: _lot(seed, group) for group in groups}
     left = sorted(groups, key=lambda group: (group.seconds if seed is None else 0.0, lot[group.keys]))
@@ -25,7 +25,7 @@ def spread_out(groups: Sequence[Together], seed: int | None = None) -> Iterator[
     methods: Counter[str] = Counter()
     exact: Counter[bool] = Counter()
 
-    def seen(group: Together) -> tuple[float, float, float]:
+    def seen(group: TrainedGroup) -> tuple[float, float, float]:
         return _mean(problems, group.problems), exact[group.exact], _mean(methods, group.methods)
 
     while left:
@@ -37,9 +37,9 @@ def spread_out(groups: Sequence[Together], seed: int | None = None) -> Iterator[
         yield group
 
 
-def named(groups: Sequence[Together], keys: Sequence[str]) -> list[Together]:
-    """The groups of the runs whose keys begin like this."""
-    found: dict[tuple[str, ...], Together] = {}
+def groups_of(groups: Sequence[TrainedGroup], keys: Sequence[str]) -> list[TrainedGroup]:
+    """The groups of the runs whose keys begin with these digits."""
+    found: dict[tuple[str, ...], TrainedGroup] = {}
     for start in keys:
         hits = [(r.key, group) for group in groups for r in group.records if r.key.startswith(start.lower())]
         if len(hits) != 1:
@@ -56,5 +56,5 @@ def _mean(counts: Counter[str], names: Sequence[str]) -> float:
     return sum(counts[name] for name in names) / len(names)
 
 
-def _lot(seed: int | None, group: Together) -> str:
+def _lot(seed: int | None, group: TrainedGroup) -> str:
     return hashlib.sha256(f"{seed} {' '.join(group.keys)}".encode()).hexdigest()

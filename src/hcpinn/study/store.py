@@ -1,30 +1,43 @@
 """A store: a folder that keeps every finished run under the address of its content.
 
     store.json            what this folder is, and the version of its layout
+    study.json            the studies it is for: titles, sections, and which runs make a row
     runs/KEY.json         a record: method, seed, summary, thinned history, versions, commit
-    solutions/KEY.npz     the solution, lean; a store without this folder is a compact one
+    solutions/KEY.npz     the solution, lean; a store without solutions is a compact one
+    fields/KEY.npz        what figures show of a run whose solution cannot be opened without its declaration
+    runs.jsonl            the records of a packed store, a line each
+    solutions.zip         the solutions of a packed store; fields.zip the fields
     work/ID/              a group of runs in training: who they are, and their checkpoint
     claims/KEY.lock       held by the process that trains the run
 
-Files are written whole or not at all, solutions before records: a record that is there counts.
+Files are written whole or not at all, solutions before records: a record that is there counts. What a run
+has in a file of its own counts before what is packed. No link inside the folder is followed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
+import zipfile
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ..descent import Method
 from ..errors import FileError
-from ..machine.files import write_bytes
+from ..machine.files import read_json, reading, refuse_links, write_bytes
 from ..problem import Problem
 from ..solution.solution import Solution
 from ..solution.storage import load
+from .lock import RunLock
+from .packed import Packed, line_of
 from .record import VERSION, Record, check_version
 
 _KIND, _MARKER = "study store", "store.json"
+_FOLDERS = ("solutions", "fields")
+"""Folders with a file KEY.npz for a run, which are packed."""
+
 _ABANDONED = 3600.0
 """Seconds after which an unfinished file counts as left behind by a process that was killed."""
 
@@ -41,7 +54,10 @@ class Store:
                 f"{self.folder} is not a study's folder: it has no {self._marker.name}. `hcpinn study NAME "
                 "--out DIR` makes one."
             )
-        check_version(_read(self._marker), _KIND, self.folder)
+        check_version(read_json(self._marker, inside=self.folder), _KIND, self.folder)
+        for path in (self._runs, self.work, self.claims, *(self.folder / name for name in _FOLDERS)):
+            refuse_links(path, inside=self.folder)
+        self._packed = Packed(self.folder)
 
     @staticmethod
     def at(folder: str | Path) -> bool:
@@ -60,38 +76,88 @@ class Store:
 
     def records(self) -> list[Record]:
         """Every record, by problem, parameters, method and seed."""
-        found = [self._record(path) for path in self._runs.glob("*.json")]
-        return sorted(found, key=lambda r: (r.problem, tuple(r.parameters.items()), r.method, r.seed, r.key))
+        # Single files first: those that are packed meanwhile are then found among the packed ones.
+        single = {record.key: record for path in self._singles() if (record := self._record(path))}
+        packed = {key: record for key, (record, _) in self._packed.lines().items()}
+        return sorted({**packed, **single}.values(), key=lambda record: record.place)
 
     def keys(self) -> set[str]:
         """The keys of all records."""
-        return {path.stem for path in self._runs.glob("*.json")}
+        single = {path.stem for path in self._singles()}
+        return single | self._packed.lines().keys()
 
     def get(self, key: str) -> Record | None:
         """The record of a run, or None if it has not come to an end."""
-        path = self._runs / f"{key}.json"
-        return self._record(path) if path.exists() else None
+        single = self._record(self._runs / f"{key}.json")
+        if single is None and key in (packed := self._packed.lines()):
+            return packed[key][0]
+        return single
 
     def solution(
         self, key: str, *, problem: Problem | None = None, method: Method | None = None
     ) -> Solution | None:
         """The solution of a run, or None where only records are kept; see `hcpinn.load`."""
-        path = self._solutions / f"{key}.npz"
-        return load(path, problem=problem, method=method) if path.exists() else None
+        with self.file("solutions", key) as path:
+            return None if path is None else load(path, problem=problem, method=method)
+
+    @contextlib.contextmanager
+    def file(self, folder: str, key: str) -> Iterator[Path | zipfile.Path | None]:
+        """What a run has in a folder of the store, in a file of its own or packed; None if nothing."""
+        path = self.folder / folder / f"{key}.npz"
+        refuse_links(path, inside=self.folder)
+        if path.exists():
+            yield path
+        else:
+            with self._packed.members(folder) as members:
+                yield members.get(key)
 
     def keep(self, record: Record, solution: Solution | bytes | None = None) -> None:
         """Put a finished run into the store, with its solution (or its file's content) if that is kept."""
-        path = self._solutions / f"{record.key}.npz"
+        path = self.folder / "solutions" / f"{record.key}.npz"
         if isinstance(solution, bytes):
             write_bytes(path, solution)
         elif solution is not None:
             solution.save(path)
         write_bytes(self._runs / f"{record.key}.json", _laid_out(record).encode())
 
-    def forget(self, key: str) -> None:
-        """Drop a run, so that it is trained again."""
-        (self._runs / f"{key}.json").unlink(missing_ok=True)
-        (self._solutions / f"{key}.npz").unlink(missing_ok=True)
+    def pack(self, solutions: Collection[str] | None = None) -> None:
+        """Put all records into one file, and all solutions into another.
+
+        Runs may be trained for the store meanwhile: what they add stays beside what is packed.
+
+        Args:
+            solutions: keys of the runs whose solutions are kept; by default all are.
+        """
+        lock = RunLock.take(self.claims, "pack")
+        if lock is None:
+            raise FileError(f"Another process is packing {self.folder}. Wait until it is done.")
+        try:
+            for name in _FOLDERS:
+                self._pack_files(name, solutions if name == "solutions" else None)
+            self._pack_records()
+        finally:
+            lock.release()
+
+    def _pack_files(self, name: str, wanted: Collection[str] | None) -> None:
+        single = {path: _written(path) for path in (self.folder / name).glob("*.npz")}
+        with self._packed.members(name) as members:
+            contents: dict[str, Callable[[], bytes]] = {key: m.read_bytes for key, m in members.items()}
+            contents |= {path.stem: partial(self._content, path) for path in single}
+            kept = {key: read for key, read in contents.items() if wanted is None or key in wanted}
+            if single or kept != contents:
+                self._packed.write_members(name, kept)
+        _remove(single)
+
+    def _pack_records(self) -> None:
+        single = {path: _written(path) for path in self._singles()}
+        lines = dict(self._packed.lines())
+        for path in single:
+            record = self._record(path)
+            if record is not None:
+                lines[record.key] = record, line_of(read_json(path, inside=self.folder))
+        if single:
+            self._packed.write_lines(lines)
+        _remove(single)
 
     @property
     def work(self) -> Path:
@@ -111,23 +177,50 @@ class Store:
     def _runs(self) -> Path:
         return self.folder / "runs"
 
-    @property
-    def _solutions(self) -> Path:
-        return self.folder / "solutions"
+    def _singles(self) -> list[Path]:
+        """The files of runs that have one of their own."""
+        return list(self._runs.glob("*.json"))
 
-    def _record(self, path: Path) -> Record:
-        record = Record.from_plain(_read(path), source=path)
+    def _content(self, path: Path) -> bytes:
+        with reading(path, inside=self.folder) as stream:
+            return stream.read()
+
+    def _record(self, path: Path) -> Record | None:
+        """The record in a file; None if there is no such file."""
+        try:
+            record = Record.from_plain(read_json(path, inside=self.folder), source=path)
+        except FileError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return None
+            raise
         if record.key != path.stem:
             raise FileError(f"{path} holds the record of another run, {record.key}. Remove one of them.")
         return record
 
     def _tidy(self) -> None:
-        for path in (*self._runs.glob(".*.part"), *self._solutions.glob(".*.part")):
-            try:
-                if time.time() - path.stat().st_mtime > _ABANDONED:
-                    path.unlink()
-            except FileNotFoundError:  # its process was alive after all
-                continue
+        """Remove what processes that were killed did not write to its end."""
+        for folder in (".", "runs", *_FOLDERS):
+            for path in (self.folder / folder).glob(".*.part"):
+                with contextlib.suppress(FileNotFoundError):  # its process was alive after all
+                    if time.time() - path.lstat().st_mtime > _ABANDONED:
+                        path.unlink()
+
+
+def _written(path: Path) -> tuple[int, int]:
+    """What tells a file from one that replaces it."""
+    facts = path.lstat()
+    return facts.st_ino, facts.st_mtime_ns
+
+
+def _remove(packed: dict[Path, tuple[int, int]]) -> None:
+    """Remove files that are packed, unless newer ones took their places, and their folder if it is empty."""
+    for path, when in packed.items():
+        with contextlib.suppress(FileNotFoundError):
+            if _written(path) == when:
+                path.unlink()
+    for folder in {path.parent for path in packed}:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def _laid_out(record: Record) -> str:
@@ -138,12 +231,3 @@ def _laid_out(record: Record) -> str:
     history = "{\n" + ",\n".join(curves) + "\n }" if curves else "{}"
     text = json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False)
     return text.removesuffix("\n}") + f',\n "group": {group},\n "history": {history}\n}}\n'
-
-
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
-    except ValueError as error:
-        raise FileError(f"{path} is damaged: it is not JSON ({error}).") from error

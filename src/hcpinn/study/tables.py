@@ -1,39 +1,19 @@
-"""The tables of a study: the published ones with what was found beside them, and those beyond.
+"""A table in every format, and the tables of a study: one for each of its sections, and the runs besides.
 
-    tables = read_tables(store.records())
-    print(tables[0].markdown())
-
-Every published row is there, run or not; records that belong to none get tables of their own.
+tables = study_tables(read_results("out/study"))
+print(tables[0].markdown())
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from ..catalog import ENTRIES
-from ..descent.runs import Run
-from ..papers.hao2026.explanations import explanations
-from ..papers.hao2026.paper import (
-    EXPERT_ACCURACY,
-    ablations,
-    advection_by_speed,
-    best_row,
-    comparison,
-    dirichlet,
-    modes,
-    originals,
-    two_dimensions,
-)
-from ..papers.hao2026.published import ADVECTION_HORIZON, PublishedRow
-from ..problem import HORIZON
-from .columns import Column, columns_of, number
-from .declaration import Section
+from .columns import Column, columns_of
 from .formats import to_csv, to_latex, to_markdown
-from .matching import deviations, recorded_settings, same_parameters, same_scheme, settings_of, unnamed
-from .record import Record
-from .rows import MEASURES, Row
+from .record import DIGITS, Record
+from .results import Results
+from .rows import Row, by_seed
 
 
 @dataclass(frozen=True)
@@ -43,18 +23,11 @@ class Table:
     name: str
     title: str
     about: str
+    """What a reader should know first; parts in `backticks` are set as code."""
     rows: tuple[Row, ...]
-
-    @cached_property
-    def measures(self) -> tuple[str, ...]:
-        """What the table shows: the published figures, or else the relative L2 and L1 errors."""
-        published = [name for row in self.rows for name in row.published]
-        return tuple(name for name in MEASURES if name in published) or ("rel_l2", "rel_l1")
-
-    @cached_property
-    def columns(self) -> tuple[Column, ...]:
-        """The table column by column, for any format."""
-        return columns_of(self.rows, self.measures)
+    columns: tuple[Column, ...]
+    remark: str = ""
+    """What its caption in LaTeX adds to the title."""
 
     @property
     def run(self) -> bool:
@@ -71,212 +44,43 @@ class Table:
 
     def latex(self) -> str:
         """The table for LaTeX, with the rules of the package booktabs."""
-        several = any(column.kind == "spread" for column in self.columns)
-        remark = ". Ours: the mean over the seeds, the smallest and the largest value" if several else ""
-        return to_latex(self.columns, self.title + remark)
+        return to_latex(self.columns, self.title + self.remark)
 
 
-def read_tables(records: Sequence[Record]) -> list[Table]:
-    """All tables of the paper, every row of them, and what was run beyond them."""
-    pool = _Pool(records, _sections())
-    rows: dict[str, list[Row]] = {}
-    titles: dict[str, str] = {}
-    for section in _sections():
-        name = section.name.removesuffix(" originals")  # the paper shows both in one table
-        titles.setdefault(name, section.title)
-        rows.setdefault(name, []).extend(pool.rows_of(section))
-    found = [
-        Table(name, titles[name], _about(name, entries), tuple(entries)) for name, entries in rows.items()
-    ]
-    besides = [table for table in found if table.name in _BESIDES]
-    found = [table for table in found if table not in besides]
-    return [*found, pool.experts(found), *[table for table in besides if _tried(table)], *pool.others()]
-
-
-def row_of(tables: Iterable[Table], published: PublishedRow) -> Row | None:
-    """The row of a published one, trained as published."""
-    for table in tables:
-        for row in table.rows:
-            same = (row.problem, row.method) == (published.problem, published.method)
-            if same and dict(row.parameters) == dict(published.parameters) and not row.deviations:
-                return row
-    return None
-
-
-def own_rows(tables: Iterable[Table]) -> list[Row]:
-    """Rows of the study's own schemes: no rivals, no `expert`, no experiments."""
-    others = ("comparison", "expert", "others", *_BESIDES)
-    return [row for table in tables if table.name not in others for row in table.rows]
-
-
-def _tried(table: Table) -> bool:
-    """Whether an experiment was run: their names say after a comma in what they differ from a row."""
-    return any(row.records and "," in row.method for row in table.rows)
-
-
-@cache
-def _sections() -> tuple[Section, ...]:
-    """The paper's tables in its order, and experiments on them.
-
-    `expert` is found by its name, since declaring it takes seconds.
-    """
-    studies = (
-        ablations(),
-        advection_by_speed(),
-        comparison(),
-        originals(),
-        two_dimensions(),
-        modes(),
-        dirichlet(),
-        explanations(),
-    )
-    return tuple(section for study in studies for section in study.sections)
-
-
-_ABOUT = {
-    "advection by speed": "Three solvers at growing speed; the study averages ten repetitions.",
-    "comparison": "The study's scheme beside causal training and residual-based attention at its own budget "
-    "of steps (50k), and beside the figures their authors report at 300,000.",
-    "two dimensions": "Relative L2 errors at two times, over the square.",
-    "Dirichlet": "Boundary data instead of periodicity, and a plain network without Fourier features.",
-    "modes": "The study's best settings with m Fourier modes; 10 are those of the ablation here. The study "
-    "shows a curve and no numbers.",
-    "explanation kink": "Lifts that let go of the kink of the initial data sooner or later: e^{−Ct} u₀ with "
-    "C = 0.1 (IC2), 1 (IC1), 10 and 100, and the linear part of the equation applied to u₀.",
-    "explanation slopes": "The periodic penalty on values, as the study has it, and on slopes as well.",
-    "explanation modes": "Two Fourier modes, ten, as for other problems, and, with the slow decay, one.",
-    "explanation seeds": "The last stage four times as long; the first three times, as in the program of the "
-    "study's authors; four times the points; and points drawn anew every 1,000 steps.",
-    "explanation waves": "Three Fourier modes, and ten, as for other problems.",
-    "explanation plane": "Ten Fourier modes along each axis, and two, those of the initial data; two time "
-    "segments, and one with the steps of both.",
-    "explanation diffusivity": "γ₁ = 1e-3, as the study states it, and 1e-4, as in its authors' program.",
-    "explanation horizon": "T = 0.5, as in the tables of advection here, and T = 1, with one Fourier mode "
-    "and with ten.",
-    "explanation crossing": "The penalty on periodicity with a hundred times its weight; up to T = 0.5. "
-    "Without the embedding this penalty alone brings the wave in again where it went out.",
-}
-
-_BESIDES = tuple(name for name in _ABOUT if name.startswith("explanation"))
-"""Tables of experiments, which are shown if any were made."""
-
-
-def _about(name: str, rows: Sequence[Row]) -> str:
-    if name.startswith("ablation"):
-        entry = ENTRIES[rows[0].problem]
-        return f"{entry.equation}: {entry.stiffness}."
-    return _ABOUT["modes" if name.startswith("modes") else name]
-
-
-class _Pool:
-    """Records to be handed out to rows; what no row takes is left over."""
-
-    def __init__(self, records: Iterable[Record], sections: Iterable[Section]):
-        self._records = [(record, recorded_settings(record)) for record in records]
-        self._taken: set[str] = set()
-        declared: dict[tuple[str, str], list[Mapping[str, float]]] = {}
-        for run in (run for section in sections for run in section.runs):
-            line = (run.problem.name, unnamed(settings_of(run.method)))
-            declared.setdefault(line, []).append(run.problem.parameters)
-        self._as_declared = {
-            record.key
-            for record, settings in self._records
-            if any(
-                same_parameters(record.parameters, wanted)
-                for wanted in declared.get((record.problem, unnamed(settings)), ())
-            )
-        }
-        """Runs that are a line of some table as they stand, and so no deviating run of another."""
-
-    def rows_of(self, section: Section) -> list[Row]:
-        """A section's rows with their runs; runs at another budget get a row of their own below."""
-        wanted: dict[str, list[int]] = {}
-        for index, label in enumerate(section.labels):
-            wanted.setdefault(label, []).append(index)
-        return [
-            row
-            for indices in wanted.values()
-            for row in self._rows(
-                section.runs[indices[0]],
-                section.published[indices[0]],
-                len(indices),
-                counted=section.name.startswith("modes"),
-            )
-        ]
-
-    def _rows(self, run: Run, published: PublishedRow | None, expected: int, *, counted: bool) -> list[Row]:
-        """The rows of one line of a table, `counted` if it is known by its Fourier modes."""
-        settings = settings_of(run.method)
-        found: dict[tuple[str, ...], list[Record]] = {}
-        for record, recorded in self._records:
-            if (
-                record.problem == run.problem.name
-                and same_parameters(record.parameters, run.problem.parameters)
-                and same_scheme(recorded, settings)
-            ):
-                differing = deviations(recorded, settings)
-                if differing and record.key in self._as_declared:
-                    continue
-                self._taken.add(record.key)
-                found.setdefault(differing, []).append(record)
-        return [
-            Row(
-                problem=run.problem.name,
-                method=published.method if published else run.method.name,
-                parameters=published.parameters if published else {},
-                published=published.figures if published else {},
-                records=_by_seed(records),
-                expected=expected,
-                deviations=differing,
-                modes=settings["embedding"].get("modes") if counted else None,
-            )
-            for differing, records in sorted(found.items(), key=lambda item: len(item[0])) or [((), [])]
-        ]
-
-    def experts(self, tables: Sequence[Table]) -> Table:
-        """The method of this library beside the study's best row, problem by problem."""
+def study_tables(results: Results) -> list[Table]:
+    """A table for each section of the studies in a store, and one of the runs that belong to none."""
+    known = {record.key[:DIGITS]: record for record in results.records}
+    left = dict(known)
+    tables = []
+    for section in results.sections:
         rows = []
-        for name, entry in ENTRIES.items():
-            records = [
-                record
-                for record, _ in self._records
-                if record.problem == name
-                and record.method == "expert"
-                and same_parameters(record.parameters, entry.problem.parameters)
-            ]
-            self._taken.update(record.key for record in records)
-            best = best_row(entry.problem)
-            theirs = row_of(tables, best) if best else None
-            if theirs is None or theirs.published_error is None:
-                rows.append(Row(name, "expert", records=_by_seed(records)))
-                continue
-            published = {"rel_l2": theirs.published_error}
-            rows.append(replace(theirs, parameters={}, published=published))
-            rows.append(Row(name, "expert", published=published, records=_by_seed(records)))
-        about = (
-            "The study's best row for each problem, and below it the method `expert`, which the study does "
-            "not have. Errors are the largest over fields; the published one in the plane is the larger of "
-            f"two times. `expert` was asked for {number(EXPERT_ACCURACY)}, and its verdict is for that; "
-            "advection it solves up to T = 1, the row above it goes up to "
-            f"{ADVECTION_HORIZON[HORIZON]:g}."
-        )
-        return Table("expert", "Past the study: expert", about, tuple(rows))
-
-    def others(self) -> list[Table]:
-        """Whatever belongs to no other table."""
-        groups: dict[tuple[str, ...], list[Record]] = {}
-        for record, _ in self._records:
-            if record.key not in self._taken:
-                parameters = str(sorted(record.parameters.items()))
-                key = (record.problem, record.method, parameters, record.method_text)
-                groups.setdefault(key, []).append(record)
-        rows = tuple(
-            Row(records[0].problem, records[0].method, records[0].parameters, {}, _by_seed(records))
-            for _, records in sorted(groups.items())
-        )
-        about = "Runs that belong to no table of the study."
-        return [Table("others", "Other runs", about, rows)] if rows else []
+        for line in section.lines:
+            records = by_seed(known[key] for key in line.keys if key in known)
+            for record in records:
+                left.pop(record.key[:DIGITS], None)
+            rows.append(
+                Row(line.problem, line.method, line.parameters, records, len(line.keys), label=line.label)
+            )
+        tables.append(_table(section.name, section.title, rows))
+    if left:
+        title = "Other runs" if tables else "Runs"
+        tables.append(_table(title.lower().replace(" ", "-"), title, _grouped(left.values())))
+    return tables
 
 
-def _by_seed(records: Iterable[Record]) -> tuple[Record, ...]:
-    return tuple(sorted(records, key=lambda record: record.seed))
+def _table(name: str, title: str, rows: list[Row]) -> Table:
+    alone = "" if len({row.problem for row in rows}) > 1 else f"Problem: `{rows[0].problem}`."
+    return Table(name, title, alone, tuple(rows), columns_of(rows), ". Errors are medians over the seeds")
+
+
+def _grouped(records: Iterable[Record]) -> list[Row]:
+    """A row for all records that differ in their seeds alone."""
+    groups: dict[tuple[str, ...], list[Record]] = {}
+    for record in records:
+        parameters = str(sorted(record.parameters.items()))
+        key = (record.problem, record.method, parameters, record.method_text)
+        groups.setdefault(key, []).append(record)
+    return [
+        Row(found[0].problem, found[0].method, found[0].parameters, by_seed(found), len(found))
+        for _, found in sorted(groups.items())
+    ]

@@ -1,4 +1,4 @@
-"""Logs that TensorBoard reads: each run's loss and its terms while it trains, and its errors at the end."""
+"""Logs for TensorBoard: the loss of each run and its terms during training, its errors at the end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Logs:
         self._writers: dict[str, Any] = {}
 
     def block(self, group: Group, first: int, names: Sequence[str], values: np.ndarray) -> None:
-        """The last step of a block of steps of each run, which begins at step `first`."""
+        """Log the last step of a block that begins at step `first`."""
         step, last = first + len(values), values[-1]
         for key, run, numbers in zip(group.keys, group.runs, last, strict=True):
             if np.isfinite(numbers[0]):
@@ -37,7 +37,7 @@ class Logs:
                     writer.add_scalar(name if name == "loss" else f"terms/{name}", float(value), step)
 
     def ended(self, record: Record) -> None:
-        """A run has come to its end: its errors; and its curves, if nobody logged them while it ran."""
+        """Log the errors of a finished run, and its curves if they were not logged during training."""
         if not record.done:
             return
         logged = record.key in self._writers
@@ -58,7 +58,7 @@ class Logs:
         del self._writers[record.key]
 
     def close(self) -> None:
-        """Write out what is in hand."""
+        """Close all logs."""
         for writer in self._writers.values():
             writer.close()
 

@@ -1,4 +1,4 @@
-"""Watching a study: a bar over all runs in a terminal, elsewhere lines on what ended or goes on; logs."""
+"""Show the progress of a study: a bar in a terminal, lines elsewhere, and logs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ import numpy as np
 from ..descent import Progress
 from .cost import Machine, cost
 from .groups import Group
+from .numbers import counted, duration
 from .record import Record
 
 if TYPE_CHECKING:
     from .tensorboard import Logs
 
 LINE_EVERY = 300.0
-"""Seconds between two lines on how far a group in training has come, where there is no bar."""
+"""Seconds between lines on the progress of a group, where there is no bar."""
 
 
 class Watch:
-    """Who follows a study; this one says nothing unless told to."""
+    """Shows the progress of a study; silent by default."""
 
     def __init__(self, *, bar: bool = False, lines: bool = False, tensorboard: str | Path | None = None):
         """`bar` is for terminals, `lines` for files; `tensorboard` is a folder for its logs."""
@@ -52,7 +53,7 @@ class Watch:
             self.logs.close()
 
     def begin(self, total: int, done: int, failed: int, groups: Iterable[Group], machine: Machine) -> None:
-        """A study begins, or goes on, with these groups ahead."""
+        """A study starts or resumes with these groups to train."""
         self.total, self.done, self.failed, self._machine = total, done, failed, machine
         self._ahead = sum(cost(group.runs, machine).seconds for group in groups)
         if self.bar is not None:
@@ -65,13 +66,13 @@ class Watch:
         self._show()
 
     def began(self, group: Group) -> Progress:
-        """A group starts; what it returns follows the training."""
+        """A group starts; returns what shows its progress."""
         self._running[group.name] = (group, time.monotonic())
         self._show()
         return _GroupProgress(self, group)
 
     def ended(self, group: Group, records: Sequence[Record]) -> None:
-        """A group has ended with these records, or with none if it was stopped."""
+        """A group has ended with these records; with none if it was stopped."""
         _, began = self._running.pop(group.name)
         seconds = time.monotonic() - began
         if records and self._machine is not None:
@@ -87,11 +88,11 @@ class Watch:
         self._show()
 
     def note(self, text: str) -> None:
-        """Something that a reader should know."""
+        """Show a remark."""
         self.say(text)
 
     def say(self, text: str) -> None:
-        """A line above the bar, or a line of text."""
+        """Print a line, above the bar if there is one."""
         if self.bar is not None:
             self.bar.console.print(text, markup=False, highlight=False)
         elif self.lines:
@@ -110,7 +111,7 @@ class Watch:
 
 
 class _GroupProgress(Progress):
-    """The training of one group: a line below the bar of the study, or now and then a line of text."""
+    """The progress of one group: a line below the bar, or an occasional line of text."""
 
     def __init__(self, watch: Watch, group: Group):
         super().__init__(visible=False)
@@ -167,18 +168,6 @@ def _told(record: Record) -> str:
     return f"{what}: {record.summary['verdict']}, relative L2 error {'  '.join(errors) or 'unknown'}"
 
 
-def duration(seconds: float) -> str:
-    """A time for people: 40 s, 12 min, 3.5 h."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-def counted(number: int, noun: str) -> str:
-    """How many there are of something: 1 run, 2 runs."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def in_terminal() -> bool:
-    """Whether a bar can be seen."""
+    """Whether there is a terminal to draw a bar in."""
     return sys.stderr.isatty()

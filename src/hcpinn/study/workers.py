@@ -1,4 +1,4 @@
-"""Who trains the groups of a study: this process, or others that keep to the same few verbs."""
+"""The workers that train the groups of a study: this process, or others with the same interface."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import Protocol
 
 from ..descent import Progress
 from ..machine.files import write_bytes
-from .attempt import Outcome, attempt
+from .attempt import GroupOutcome, attempt
 from .groups import Group
 
 RETRIES = 3
-"""How often a group is given to another process because its own died."""
+"""How often a group is tried again when its process dies."""
 
 WORKER = "worker.json"
-"""In the folder of a group: which process trains it, if not the one that runs the study."""
+"""The file in the folder of a group that names its process, if that is not the one running the study."""
 
 
 class Workers(Protocol):
-    """Who trains groups: this process, others on its machine, or a cluster."""
+    """What trains groups: this process, others on its machine, or a cluster."""
 
     @property
     def free(self) -> int:
@@ -33,31 +33,31 @@ class Workers(Protocol):
 
     @property
     def devices(self) -> int:
-        """How many devices there are: runs of one shape are spread over all of them."""
+        """How many devices there are; runs of one shape are spread over all of them."""
         ...
 
     @property
     def abreast(self) -> int:
-        """How many groups share the memory of a device."""
+        """How many groups share a device's memory."""
         ...
 
     @property
     def interrupted(self) -> bool:
-        """Whether someone wants everything to stop; what is in training then ends with checkpoints."""
+        """Whether everything should stop; groups in training then end with checkpoints."""
         ...
 
     def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
-        """Begin to train a group."""
+        """Start training a group."""
         ...
 
-    def wait(self) -> tuple[Group, Outcome]:
+    def wait(self) -> tuple[Group, GroupOutcome]:
         """The next group that has ended, and its outcome."""
         ...
 
 
 @dataclass
 class Here:
-    """This process as the only worker. Training notices by itself when it is interrupted."""
+    """This process as the only worker. Training itself notices an interrupt."""
 
     checkpoint_every: float
     devices: int = 1
@@ -72,7 +72,7 @@ class Here:
     def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
         self._given.append((group, folder, seconds, progress))
 
-    def wait(self) -> tuple[Group, Outcome]:
+    def wait(self) -> tuple[Group, GroupOutcome]:
         group, folder, seconds, progress = self._given.popleft()
         outcome = attempt(
             group, folder, seconds=seconds, checkpoint_every=self.checkpoint_every, progress=progress
@@ -82,6 +82,6 @@ class Here:
 
 
 def sign(folder: Path) -> None:
-    """Say in the folder of a group that this process trains it."""
+    """Record in the folder of a group that this process trains it."""
     who = {"host": socket.gethostname(), "process": os.getpid()}
     write_bytes(folder / WORKER, json.dumps(who).encode())

@@ -1,12 +1,12 @@
-"""The theory of exact initial data, runnable: tangent kernels, decay, Hessians, hard against soft."""
+"""Why exact initial data help, or not: tangent kernels, decay and Hessians of soft and hard training."""
 
-from .analysis import Analysis, Side, State, analyse
+from .analysis import Analysis, KernelState, TrainingAnalysis, analyse
 from .choices import Choice, compare_choices, standard_choices
-from .comparison import Figures, Findings, judge
-from .consistency import Consistency, advection_residual, check_consistency, transformed_residual
-from .decay import Descent, Frozen, descend, freeze
+from .comparison import Findings, Indicators, compare_indicators
+from .consistency import Consistency, check_consistency, transformed_residual
+from .decay import Descent, FrozenKernel, descend, freeze
 from .hessian import Bounds, Curvature, Matrices, bounds, curvature, matrices
-from .kernel import Kernel, Spectrum, gram_spectrum, kernel, spectrum, trace_shares
+from .kernel import Kernel, Spectrum, kernel, spectrum, trace_shares
 from .modes import ErrorProbe, ModeDecay, mode_decay
 from .systems import System, Tangent, hard_method, soft_method
 
@@ -18,28 +18,26 @@ __all__ = [
     "Curvature",
     "Descent",
     "ErrorProbe",
-    "Figures",
     "Findings",
-    "Frozen",
+    "FrozenKernel",
+    "Indicators",
     "Kernel",
+    "KernelState",
     "Matrices",
     "ModeDecay",
-    "Side",
     "Spectrum",
-    "State",
     "System",
     "Tangent",
-    "advection_residual",
+    "TrainingAnalysis",
     "analyse",
     "bounds",
     "check_consistency",
     "compare_choices",
+    "compare_indicators",
     "curvature",
     "descend",
     "freeze",
-    "gram_spectrum",
     "hard_method",
-    "judge",
     "kernel",
     "matrices",
     "mode_decay",

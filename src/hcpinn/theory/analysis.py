@@ -1,4 +1,4 @@
-"""Everything the theory says of one problem and method: soft and hard training side by side."""
+"""The whole analysis of one problem and method: soft and hard training side by side."""
 
 from __future__ import annotations
 
@@ -18,80 +18,82 @@ from ..objective import RESIDUAL
 from ..problem import Problem
 from ..reference import Reference, solve_reference
 from .choices import Choice, compare_choices
-from .comparison import Figures, Findings, figures, judge
+from .comparison import Findings, Indicators, compare_indicators, indicators
 from .consistency import Consistency, check_consistency
-from .decay import Descent, Frozen, descend, freeze
+from .decay import Descent, FrozenKernel, descend, freeze
 from .hessian import Bounds, Curvature, bounds, curvature, matrices
 from .kernel import Spectrum, kernel, spectrum, trace_shares
 from .modes import ErrorProbe, ModeDecay, mode_decay
 from .systems import System, Tangent, hard_method, soft_method
 
 _STEP = 0.05
-"""The step of gradient descent, times λ₁."""
+"""The step of gradient descent, in units of 1/λ₁."""
 
-_SEEN = (1, 2, 5)
-"""Steps at which a descent is looked at, in every decade."""
+_PER_DECADE = (1, 2, 5)
+"""Steps of a descent that are recorded in every decade."""
 
 _CHOICE_POINTS = 256
-"""Residual points at which lifts and gates are compared, at most."""
+"""The largest number of residual points with which lifts and gates are compared."""
 
 
 @dataclass(frozen=True, eq=False)
-class State:
-    """The kernel of a system after some steps of Adam."""
+class KernelState:
+    """A kernel after some steps of Adam."""
 
     steps: int
     spectrum: Spectrum
     shares: Mapping[str, float]
+    """Each term's share of the trace."""
     losses: Mapping[str, float]
     """The mean square of each term."""
     drift: float
-    """|K − K₀|/|K₀| in the Frobenius norm: how far the kernel has moved."""
+    """How far the kernel has moved: |K − K₀|/|K₀| in the Frobenius norm."""
     error: float | None
-    """Relative error of u, where a reference is known."""
+    """Relative error of u, if a reference is known."""
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
-    """Soft or hard training."""
+class TrainingAnalysis:
+    """What was found about soft or hard training."""
 
     system: System
-    figures: Figures
-    states: tuple[State, ...]
-    """At the start, and along training."""
-    frozen: Frozen
+    indicators: Indicators
+    states: tuple[KernelState, ...]
+    """At the start and during training."""
+    frozen: FrozenKernel
     descent: Descent
     deviations: list[float]
-    """Of measured from predicted decay, at the steps of the descent."""
+    """Of the measured from the predicted decay, at the recorded steps of the descent."""
     modes: ModeDecay | None
     curvature: Curvature
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What the theory says, and what was measured."""
+    """Predictions and measurements for soft and hard training of one problem."""
 
     problem: Problem
     method: Method
     seed: int
     seeds: int
     points: int
-    soft: Side
-    hard: Side
+    soft: TrainingAnalysis
+    hard: TrainingAnalysis
     bounds: Bounds
     linear: bool
-    """Whether the equation is linear: whether its derivative is the same about both trial functions."""
+    """Whether the equation is linear: its linearisation is the same about both trial functions."""
     consistency: Consistency
     choices: list[Choice]
-    pairs: list[tuple[Figures, Figures]]
-    """Figures of soft and hard training, one pair per seed."""
+    pairs: list[tuple[Indicators, Indicators]]
+    """Indicators of soft and hard training, one pair per seed."""
     findings: Findings
     reference: Reference | str
+    """Or the reason why there is none."""
     seconds: float
     provenance: Provenance
 
     def summary(self) -> dict[str, Any]:
-        """All numbers as plain data."""
+        """All numbers as plain data, as in `theory.json`."""
         from .summary import summarise
 
         return summarise(self)
@@ -109,21 +111,21 @@ def analyse(
     reference: Reference | bool = True,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Analysis:
-    """Kernels, decay, Hessians, consistency and choices for one problem.
+    """Compare soft and hard training of a problem by kernels, decay and Hessians, and check consistency.
 
     Args:
         problem: what is solved.
-        method: its lift, gate, embedding and network; soft training has the same without lift and gate.
-        points: residual points; kernels have as many rows per component.
-        seed: of everything shown; the verdict also looks at the `seeds` − 1 seeds after it.
-        seeds: how many seeds the verdict rests on.
-        steps: steps of gradient descent over which decay is measured.
-        along: steps of Adam after which kernels are looked at again.
-        reference: a trusted solution, for errors; computed if True, left out if False.
-        tell: called with a word on what is being done.
+        method: supplies lift, gate, embedding and network; soft training does without lift and gate.
+        points: number of residual points; kernels have as many rows per component.
+        seed: the seed of all results; the findings also use the `seeds` − 1 seeds after it.
+        seeds: how many seeds the findings rest on.
+        steps: number of gradient descent steps over which decay is measured.
+        along: numbers of Adam steps after which kernels are computed again.
+        reference: a trusted solution, from which errors are computed; True computes one, False does without.
+        tell: called with a few words whenever the next part begins.
     """
     if min(points, seeds, steps) < 1 or any(n < 1 for n in along):
-        raise MethodError("points, seeds, steps and steps along training must all be at least 1.")
+        raise MethodError("points, seeds, steps and every number in along must be at least 1.")
     began = time.monotonic()
     trusted = _trusted(problem, reference)
     known = trusted if isinstance(trusted, Reference) else None
@@ -131,7 +133,7 @@ def analyse(
     sides = {}
     for name, way in ways.items():
         tell(f"{name} training")
-        sides[name] = _look(System(problem, way, points=points, seed=seed), known, steps, along)
+        sides[name] = _analyse_training(System(problem, way, points=points, seed=seed), known, steps, along)
     soft, hard = sides["soft"], sides["hard"]
     tell("Hessians")
     found = matrices(soft.system, hard.system)
@@ -140,10 +142,10 @@ def analyse(
     consistency = _consistency(hard.system)
     tell("lifts and gates")
     choices = compare_choices(problem, method, points=min(points, _CHOICE_POINTS), seed=seed, reference=known)
-    pairs = [(soft.figures, hard.figures)]
+    pairs = [(soft.indicators, hard.indicators)]
     for other in range(seed + 1, seed + seeds):
         tell(f"seed {other}")
-        pair = [_figures(System(problem, way, points=points, seed=other), known) for way in ways.values()]
+        pair = [_indicators(System(problem, way, points=points, seed=other), known) for way in ways.values()]
         pairs.append((pair[0], pair[1]))
 
     return Analysis(
@@ -159,19 +161,21 @@ def analyse(
         consistency=consistency,
         choices=choices,
         pairs=pairs,
-        findings=judge(pairs),
+        findings=compare_indicators(pairs),
         reference=trusted,
         seconds=time.monotonic() - began,
         provenance=provenance(),
     )
 
 
-def _look(system: System, reference: Reference | None, steps: int, along: Sequence[int]) -> Side:
-    """One side: kernels at the start and along training, decay, modes and curvature."""
+def _analyse_training(
+    system: System, reference: Reference | None, steps: int, along: Sequence[int]
+) -> TrainingAnalysis:
+    """Kernels at the start and during training, decay, modes and curvature of one system."""
     probe = None if reference is None else ErrorProbe(system, reference)
     tangent = system.tangent()
     frozen = freeze(tangent)
-    counts = sorted({n * 10**d for d in range(8) for n in _SEEN if n * 10**d < steps} | {steps})
+    counts = sorted({n * 10**d for d in range(8) for n in _PER_DECADE if n * 10**d < steps} | {steps})
     descent = descend(system, step=_STEP / float(frozen.eigenvalues[0]), counts=counts)
     modes = None if probe is None else mode_decay(probe, frozen, descent, system.theta)
     first = np.asarray(kernel(tangent).matrix)
@@ -180,9 +184,9 @@ def _look(system: System, reference: Reference | None, steps: int, along: Sequen
         theta = system.trained(count)
         moved = system.tangent(theta)
         states.append(_state(system, count, theta, moved, spectrum(moved), first, probe))
-    return Side(
+    return TrainingAnalysis(
         system=system,
-        figures=figures(tangent, frozen, probe),
+        indicators=indicators(tangent, frozen, probe),
         states=tuple(states),
         frozen=frozen,
         descent=descent,
@@ -200,15 +204,15 @@ def _state(
     found: Spectrum,
     first: np.ndarray,
     probe: ErrorProbe | None,
-) -> State:
-    """The kernel at parameters; `first` is the one at the start."""
+) -> KernelState:
+    """The kernel at parameters θ; `first` is the one at the start."""
     drift = np.linalg.norm(np.asarray(kernel(tangent).matrix) - first) / np.linalg.norm(first)
     with double():
         losses = {
             name: float(jnp.sum((tangent.roots[name] * values) ** 2) / system.objective.terms[name].weight)
             for name, values in tangent.values.items()
         }
-    return State(
+    return KernelState(
         steps=steps,
         spectrum=found,
         shares=trace_shares(tangent),
@@ -218,9 +222,9 @@ def _state(
     )
 
 
-def _figures(system: System, reference: Reference | None) -> Figures:
+def _indicators(system: System, reference: Reference | None) -> Indicators:
     tangent = system.tangent()
-    return figures(tangent, freeze(tangent), None if reference is None else ErrorProbe(system, reference))
+    return indicators(tangent, freeze(tangent), None if reference is None else ErrorProbe(system, reference))
 
 
 def _consistency(system: System) -> Consistency:
@@ -234,7 +238,7 @@ def _trusted(problem: Problem, reference: Reference | bool) -> Reference | str:
     if isinstance(reference, Reference):
         return reference
     if not reference:
-        return "No reference was asked for, so errors are not known."
+        return "No reference was requested, so errors are unknown."
     try:
         return solve_reference(problem)
     except NoReferenceError as error:

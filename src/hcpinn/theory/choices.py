@@ -1,8 +1,8 @@
-"""Lifts and gates compared: what each does to the kernel, to the first mismatch, and to the network's task.
+"""Lifts and gates compared: their effect on the kernel, on the initial mismatch, and on the network's task.
 
-The gate multiplies the residual's Jacobian and so moves the kernel's spectrum. The lift does not
-enter the Jacobian of a linear equation at all; there it only sets the first mismatch and what the
-network has to represent, N = (u − ψ)/φ.
+The gate multiplies the residual's Jacobian and so changes the kernel's spectrum. The lift does not enter the
+Jacobian of a linear equation; there it only sets the initial mismatch and what the network has to represent,
+N = (u − ψ)/φ.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ..problem import Problem
 from ..reference import Reference
 from ..trial import Decay, ExponentialGate, Gate, Lift, LinearGate, Semigroup, Trial, has_waves, make_trial
 from .decay import freeze
-from .modes import reference_grid
+from .modes import amplitudes, reference_grid
 from .systems import System, hard_method
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One lift and gate, and what they lead to."""
+    """One lift and gate, and their effect."""
 
     lift: str
     gate: str
@@ -39,17 +39,17 @@ class Choice:
     rank: int
     effective_rank: float
     spread: float
-    """λ₁ over the λ at one eighth of the rows: how much slower that direction is learnt."""
+    """λ₁/λₙ for n an eighth of the rows: how much more slowly that direction is learnt."""
     loss: float
     """The mean squared residual before training."""
     lift_loss: float
-    """The same with the network at zero: what the lift alone leaves."""
+    """The mean squared residual of the lift alone, with the network at zero."""
     time_to_tenth: float
-    """λ₁τ until a frozen kernel has the loss at a tenth."""
+    """The time λ₁τ in which a frozen kernel brings the loss down to a tenth."""
     task_size: float | None
-    """Root mean square of N = (u − ψ)/φ over the reference's grid: how large the network must become."""
+    """Root mean square of N = (u − ψ)/φ over the reference's grid."""
     task_waves: float | None
-    """Root mean square wave number of that N, in periods per length."""
+    """Root mean square wave number of N, in periods per length."""
 
 
 def compare_choices(
@@ -61,16 +61,25 @@ def compare_choices(
     reference: Reference | None = None,
     choices: Sequence[tuple[Lift, Gate]] | None = None,
 ) -> list[Choice]:
-    """Compare lifts and gates on one network and one set of points; a reference tells the network's task."""
+    """Compare lifts and gates with the same network and points.
+
+    Args:
+        problem: what is solved.
+        method: supplies embedding, network and points.
+        points: number of residual points, overriding the method's.
+        seed: seed of the network and the points.
+        reference: a trusted solution, from which the network's task is computed.
+        choices: pairs of lift and gate; by default `standard_choices`.
+    """
     base = hard_method(problem, method)
     return [
-        _judge(problem, dataclasses.replace(base, lift=lift, gate=gate), points, seed, reference)
+        _evaluate(problem, dataclasses.replace(base, lift=lift, gate=gate), points, seed, reference)
         for lift, gate in (standard_choices(problem) if choices is None else choices)
     ]
 
 
 def standard_choices(problem: Problem) -> list[tuple[Lift, Gate]]:
-    """The study's two decay rates, slower and faster ones, the linear part's lift, and three gates."""
+    """Lifts of four decay rates and that of the linear part, if it has one, and three gates."""
     lifts: list[Lift] = [Decay(rate / problem.duration) for rate in (0.0, 0.1, 1.0, 10.0)]
     if has_waves(problem):
         lifts.append(Semigroup())
@@ -78,7 +87,7 @@ def standard_choices(problem: Problem) -> list[tuple[Lift, Gate]]:
     return [*((lift, LinearGate()) for lift in lifts), *((Decay(1.0 / problem.duration), g) for g in gates)]
 
 
-def _judge(
+def _evaluate(
     problem: Problem, method: Method, points: int | None, seed: int, reference: Reference | None
 ) -> Choice:
     system = System(problem, method, points=points, seed=seed)
@@ -88,8 +97,8 @@ def _judge(
     with double():
         size, waves = (None, None) if reference is None else _task(make_trial(problem, method), reference)
     return Choice(
-        lift=describe(method.lift),
-        gate=describe(method.gate),
+        lift=part_label(method.lift),
+        gate=part_label(method.gate),
         largest=spectrum.largest,
         condition=spectrum.condition,
         rank=spectrum.rank,
@@ -104,9 +113,7 @@ def _judge(
 
 
 def _task(trial: Trial, reference: Reference) -> tuple[float, float]:
-    """How large, and how wavy in space, the network must become: (u − ψ)/φ on the reference's grid."""
-    from .modes import amplitudes
-
+    """Size and wave number of the function that the network must represent, (u − ψ)/φ."""
     problem = trial.problem
     points, exact, shape = reference_grid(problem, reference)
     where = jnp.asarray(points)
@@ -119,7 +126,7 @@ def _task(trial: Trial, reference: Reference) -> tuple[float, float]:
     return float(np.sqrt(np.mean(wanted[inside] ** 2))), waves
 
 
-def describe(part: Any) -> str:
+def part_label(part: Any) -> str:
     """A lift or gate in a few words."""
     if isinstance(part, Decay):
         return f"e^(-{part.rate:g}t) u0" if part.rate else "u0"

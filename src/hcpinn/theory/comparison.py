@@ -1,10 +1,9 @@
-"""Soft against hard: whether exact initial data do to a problem's training what the study says they do.
+"""Soft against hard training: whether conditioning explains what exact initial data gain.
 
-The study's explanation has three parts that can be tested before any training. Soft training is
-split unevenly between the equation and the data; the kernel of hard training is better conditioned;
-and because of that training goes better. The last is tested with frozen kernels, the regime in which
-the explanation is made: by what is left of the starting error of u at equal times λ₁τ. (The error itself
-is no measure of that, since a lift that carries u₀ starts with a lower one.)
+The explanation has three parts: soft training is split unevenly between the equation and the data; the kernel
+of hard training is better conditioned; and therefore hard training makes faster progress. All three can be
+tested before training, the last with frozen kernels: by the share of the initial error of u that is left at
+equal times λ₁τ. (The error itself says nothing, since a lift that carries u₀ starts with a smaller one.)
 """
 
 from __future__ import annotations
@@ -16,29 +15,30 @@ from dataclasses import dataclass
 
 from ..errors import MethodError
 from ..objective import RESIDUAL
-from .decay import Frozen
+from .decay import FrozenKernel
 from .kernel import trace_shares
 from .modes import ErrorProbe
 from .systems import Tangent
 
 TIMES = (0.0, 1.0, 1e2, 1e4, 1e6)
-"""λ₁τ at which frozen kernels are compared; JUDGED among them counts for the verdict."""
+"""Times λ₁τ at which frozen kernels are compared."""
 
 JUDGED = 1e4
+"""The one of them that counts for the findings."""
 
 _UNEVEN, CLEAR = 10.0, 1.5
-"""Ratio of trace shares from which they count as uneven, and of other figures from which they differ."""
+"""The ratios from which trace shares count as uneven, and from which other numbers count as different."""
 
 
 @dataclass(frozen=True)
-class Figures:
-    """What a kernel says of training, before any step is taken."""
+class Indicators:
+    """What a kernel says about training before the first step."""
 
     rows: int
     shares: dict[str, float]
-    """Each term's share of the trace of the kernel that training has, weights and means included."""
+    """Each term's share of the kernel's trace."""
     unscaled_shares: dict[str, float]
-    """The same with every mismatch counted alike, as the study writes its kernels."""
+    """The same with all factors one: sums over points in place of means."""
     largest: float
     """λ₁."""
     condition: float
@@ -47,22 +47,22 @@ class Figures:
     """Eigenvalues above rounding."""
     effective_rank: float
     spread: float
-    """λ₁/λₙ for the same n, an eighth of the residual's rows, on both sides."""
+    """λ₁/λₙ for n an eighth of the residual's rows, which is the same n for soft and hard training."""
     loss_left: tuple[float, ...]
-    """The loss over its start, with the kernel frozen, at the times λ₁τ."""
+    """The loss relative to its initial value at each of `TIMES`, with the kernel frozen."""
     initial_left: tuple[float, ...] | None
-    """The same for the initial data alone, where they are soft."""
+    """The same for the penalty on initial data, if there is one."""
     errors: tuple[float, ...] | None
-    """Relative errors of u there."""
+    """Relative errors of u at these times, if a reference is known."""
 
 
-def figures(tangent: Tangent, frozen: Frozen, probe: ErrorProbe | None) -> Figures:
-    """Read them off a system at its initial parameters."""
+def indicators(tangent: Tangent, frozen: FrozenKernel, probe: ErrorProbe | None) -> Indicators:
+    """The indicators of a linearised system."""
     spectrum, slices = frozen.spectrum, tangent.slices
     residual_rows = slices[RESIDUAL].stop - slices[RESIDUAL].start
     taus = [time / spectrum.largest for time in TIMES]
     initial = slices.get("initial")
-    return Figures(
+    return Indicators(
         rows=len(frozen.rho),
         shares=trace_shares(tangent),
         unscaled_shares=trace_shares(tangent.unscaled()),
@@ -81,29 +81,32 @@ def figures(tangent: Tangent, frozen: Frozen, probe: ErrorProbe | None) -> Figur
 
 @dataclass(frozen=True)
 class Findings:
-    """Whether the study's explanation is borne out, and why."""
+    """Whether conditioning explains the gain of exact initial data, and why."""
 
     status: str
     """'borne out', 'in part' or 'not borne out'."""
     uneven: bool
+    """Whether soft training is split unevenly."""
     better_conditioned: bool
+    """Whether the hard kernel is better conditioned."""
     goes_further: bool | None
-    """Whether hard training leaves less of its starting error; None where errors are not known."""
+    """Whether hard training leaves a smaller share of its initial error; None without a reference."""
     reasons: tuple[str, ...]
+    """A sentence on each of the three."""
     imbalance: float
-    """The largest term's share of the trace over the smallest's, soft."""
+    """Largest over smallest share of the trace in soft training."""
     spread_ratio: float
-    """Soft over hard: above one, the hard kernel is better conditioned."""
+    """λ₁/λₙ, soft over hard: above one, the hard kernel is better conditioned."""
     left_ratio: float | None
-    """Soft over hard, of the share of the starting error left at λ₁τ = 10⁴: above one, hard goes further."""
+    """Share of the initial error left at λ₁τ = 10⁴, soft over hard: above one, hard training gets further."""
     error_ratio: float | None
-    """Soft over hard, of the error there: above one, the hard error is lower, by training or by its lift."""
+    """Error there, soft over hard: above one, the hard error is smaller, by its lift or by training."""
 
 
-def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
-    """The verdict on (soft, hard) figures of one or more seeds; medians over seeds count."""
+def compare_indicators(pairs: Sequence[tuple[Indicators, Indicators]]) -> Findings:
+    """What the (soft, hard) indicators of one or more seeds say together; medians over seeds count."""
     if not pairs:
-        raise MethodError("There is nothing to judge: give the figures of at least one seed.")
+        raise MethodError("There is nothing to compare: give the indicators of at least one seed.")
     imbalance = _median([max(s.shares.values()) / max(min(s.shares.values()), 1e-300) for s, _ in pairs])
     spread = _median([s.spread / h.spread for s, h in pairs])
     at = TIMES.index(JUDGED)
@@ -116,8 +119,8 @@ def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
     small = min(pairs[0][0].shares, key=lambda name: pairs[0][0].shares[name])
     share = _median([s.shares[small] for s, _ in pairs])
     reasons = [
-        f"Soft training is {'split unevenly' if uneven else 'not split unevenly'}: its smallest part, "
-        f"'{small}', holds {share:.2g} of the trace.",
+        f"Soft training is {'' if uneven else 'not '}split unevenly: its smallest term, '{small}', holds "
+        f"{share:.2g} of the trace.",
         f"The hard kernel is {_word(spread, 'better', 'worse')} conditioned: λ₁/λₙ is "
         f"{_median([h.spread for _, h in pairs]):.2g} against {_median([s.spread for s, _ in pairs]):.2g}.",
     ]
@@ -126,7 +129,7 @@ def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
         soft_error, hard_error = (_median([pair[i][at] for pair in known]) for i in (0, 1))
         reasons.append(
             f"With kernels frozen until λ₁τ = 10⁴, hard training gets {_word(ratio, 'further', 'less far')}: "
-            f"it leaves {hard:.0%} of its starting error (an error of {hard_error:.2g}), soft training "
+            f"it leaves {hard:.0%} of its initial error (an error of {hard_error:.2g}), soft training "
             f"{soft:.0%} ({soft_error:.2g})."
         )
     held = [uneven, better, *([] if further is None else [further])]
@@ -135,7 +138,7 @@ def judge(pairs: Sequence[tuple[Figures, Figures]]) -> Findings:
 
 
 def _word(ratio: float, above: str, below: str) -> str:
-    """How two figures compare, in a word."""
+    """How two numbers compare, given their ratio."""
     if 1 / CLEAR < ratio < CLEAR:
         return f"neither {above} nor {below}" if above == "better" else "about as far"
     return above if ratio > 1 else below

@@ -1,13 +1,11 @@
-"""Whether u = ψ + φN solves an equation exactly when N solves the transformed one, checked by numbers.
+"""A numerical check that u = ψ + φN solves an equation exactly when N solves the transformed one.
 
 Inserted into uₜ = F(u), the trial function turns the equation into one for the network N,
 
     φ Nₜ + φₜ N + ψₜ = F(ψ + φN),
 
-and for the transport equation uₜ + c uₓ = 0 into φ (Nₜ + c Nₓ) + (φₜ + c φₓ) N = −(ψₜ + c ψₓ). At the
-start, where φ = 0, it follows that N = (uₜ − ψₜ)/φₜ. Here the right-hand forms are put together
-from separate derivatives of ψ, φ and N by JAX's nested forward mode, and compared with the
-residual that training uses.
+and at the start, where φ = 0, N = (uₜ − ψₜ)/φₜ follows. Here the transformed residual is put together from
+separate derivatives of ψ, φ and N by JAX's nested forward mode and compared with the residual of training.
 """
 
 from __future__ import annotations
@@ -23,7 +21,6 @@ from jaxtyping import Array, Float
 
 from .. import jets
 from ..checking.floor import kink_floor
-from ..errors import MethodError
 from ..machine.precision import double
 from ..objective import residual
 from ..problem import Index
@@ -32,24 +29,30 @@ from ..trial import Trial
 
 @dataclass(frozen=True)
 class Consistency:
-    """Largest differences over points and components, relative to the largest value compared."""
+    """Maximum differences over points and components, relative to the largest value compared."""
 
     residual: float
-    """Between the equation's residual and the transformed one's."""
+    """Between the residual and the transformed residual."""
     initial: float
     """Between u at the start and the initial data."""
     recovery: float | None
-    """Between N at the start and (uₜ − ψₜ)/φₜ; None where φₜ vanishes at every point."""
+    """Between N and (uₜ − ψₜ)/φₜ at the start; None if φₜ vanishes at every point."""
     steepest: float
-    """max 1/|φₜ| at the start over the points: how much an error in uₜ grows in N."""
+    """max 1/|φₜ| over the points at the start: the factor by which an error in uₜ grows in N."""
     degenerate: bool
-    """Whether φₜ vanishes at the start somewhere on the closed domain, where N is not determined."""
+    """Whether φₜ vanishes at the start somewhere on the closed domain, so that N is not determined there."""
     floor: float | None
-    """The relative error that a kink of the lift leaves; None for lifts smooth enough. See `floor`."""
+    """The smallest relative error that a kink of the lift allows; None if the lift is smooth."""
 
 
 def check_consistency(trial: Trial, network: Any, points: Float[np.ndarray, "points axes"]) -> Consistency:
-    """Compare both forms of the equation at points, and both forms of N at their places at the start."""
+    """Compare both residuals at points, and both expressions for N at the same positions at the start.
+
+    Args:
+        trial: the trial function ψ + φN.
+        network: the parameters of N.
+        points: times and positions.
+    """
     with double():
         where = jnp.asarray(points)
         run = jax.jit(lambda network, p, edges: _evaluate(trial, network, p, edges))
@@ -70,7 +73,7 @@ def check_consistency(trial: Trial, network: Any, points: Float[np.ndarray, "poi
 
 
 def _evaluate(trial: Trial, network: Any, points: Array, edges: Array) -> dict[str, Array]:
-    """Both sides of every comparison, in one program."""
+    """Both sides of every comparison, as one compiled program."""
     problem = trial.problem
     first = _unit(problem.axes, "t")
     begin = points.at[:, 0].set(problem.start)
@@ -91,7 +94,7 @@ def _evaluate(trial: Trial, network: Any, points: Array, edges: Array) -> dict[s
 def transformed_residual(
     trial: Trial, network: Any, points: Float[Array, "points axes"]
 ) -> Float[Array, "points components"]:
-    """φ Nₜ + φₜ N + ψₜ − F(ψ + φN), put together from derivatives of ψ, φ and N."""
+    """φ Nₜ + φₜ N + ψₜ − F(ψ + φN), from separate derivatives of ψ, φ and N."""
     problem = trial.problem
     zero, first = _unit(problem.axes, None), _unit(problem.axes, "t")
     inner = _inner(trial, network)
@@ -106,32 +109,12 @@ def transformed_residual(
     return left - problem.to_components([jnp.broadcast_to(r, points.shape[:1]) for r in rates])
 
 
-def advection_residual(
-    trial: Trial, network: Any, points: Float[Array, "points axes"], *, speed: str = "c"
-) -> Float[Array, "points components"]:
-    """φ (Nₜ + c Nₓ) + (φₜ + c φₓ) N + ψₜ + c ψₓ, for uₜ + c uₓ = 0 with a named speed."""
-    problem = trial.problem
-    if len(problem.space) != 1 or speed not in problem.parameters:
-        raise MethodError(
-            f"The advection form needs one space dimension and a parameter '{speed}', the speed, which "
-            f"{problem.name} does not have."
-        )
-    c = problem.parameters[speed]
-    zero, along_t, along_x = _unit(problem.axes, None), _unit(problem.axes, "t"), _unit(problem.axes, "x")
-    n, gate, lift = (
-        jets.nested(f, points, (zero, along_t, along_x))
-        for f in (_inner(trial, network), trial.gate, trial.lift)
-    )
-    carried = gate[zero] * (n[along_t] + c * n[along_x]) + (gate[along_t] + c * gate[along_x]) * n[zero]
-    return carried + lift[along_t] + c * lift[along_x]
-
-
 def _inner(trial: Trial, network: Any) -> Any:
     return lambda points: trial.network(network, trial.embed(points))
 
 
 def _corners(trial: Trial) -> np.ndarray:
-    """The corners of the domain at the start, and its middle."""
+    """The corners of the domain and its centre, at the start."""
     problem = trial.problem
     corners = list(itertools.product((0.0, 1.0), repeat=problem.domain.dimension))
     space = problem.domain.inside(np.array([*corners, (0.5,) * problem.domain.dimension]))

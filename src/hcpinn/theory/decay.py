@@ -1,4 +1,4 @@
-"""Decay of the mismatches under gradient descent: as a frozen kernel predicts it, and as measured.
+"""How mismatches decay under gradient descent: predicted by a frozen kernel, and measured.
 
 With J frozen at its initial value and J = U S Vᵀ, gradient flow on half the loss gives
 
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.linalg
+import scipy.optimize
 from jaxtyping import Float
 
 from ..errors import MethodError
@@ -22,15 +24,15 @@ from .systems import System, Tangent
 
 
 @dataclass(frozen=True, eq=False)
-class Frozen:
-    """Training with the kernel frozen: J = U S Vᵀ and the mismatches ρ₀ at the start."""
+class FrozenKernel:
+    """Training with the kernel held fixed: J = U S Vᵀ and the initial mismatches ρ₀."""
 
     directions: Float[np.ndarray, "rows count"]
-    """U: the eigenvectors of the kernel, in columns, the fastest first."""
+    """U: the eigenvectors of the kernel as columns, the fastest first."""
     sizes: Float[np.ndarray, " count"]
-    """S: the roots of the eigenvalues."""
+    """S: the square roots of the eigenvalues."""
     moves: Float[np.ndarray, "count parameters"]
-    """Vᵀ: the direction of the parameters that moves each eigenvector."""
+    """Vᵀ: for each eigenvector, the direction in parameter space that changes it."""
     rho: Float[np.ndarray, " rows"]
     """ρ₀."""
 
@@ -41,7 +43,7 @@ class Frozen:
 
     @cached_property
     def amplitudes(self) -> Float[np.ndarray, " count"]:
-        """Uᵀ ρ₀: how much of the mismatch lies in each direction."""
+        """Uᵀ ρ₀: the initial mismatch along each eigenvector."""
         return self.directions.T @ self.rho
 
     @property
@@ -69,39 +71,36 @@ class Frozen:
         )
 
     def part_at(self, tau: float, rows: slice) -> float:
-        """The same for some of the rows: a term's own share of decay, which need not be monotone."""
+        """|ρ(τ)|² over |ρ₀|² for some rows, such as those of one term; it need not fall monotonically."""
         start = float(self.rho[rows] @ self.rho[rows])
         now = self.rho_at(tau)[rows]
         return float(now @ now) / (start or 1.0)
 
     def time_to(self, share: float) -> float:
-        """The time λ₁τ at which the loss has fallen to a share of its start; infinite if it never does.
+        """The time λ₁τ in which the loss falls to a share of its initial value, or infinity.
 
-        In units of 1/λ₁, because gradient descent is stable for steps below 2/λ₁: half of this is the
-        least number of steps it needs.
+        Gradient descent is stable for steps below 2/λ₁, so it needs at least half as many steps.
         """
-        low, high = 0.0, 40.0  # of ln(1 + λ₁τ): e⁴⁰ steps are none at all
-        if self.loss_at(math.expm1(high) / self.eigenvalues[0]) > share:
+
+        def excess(log: float) -> float:
+            return self.loss_at(math.expm1(log) / self.eigenvalues[0]) - share
+
+        latest = 40.0  # in ln(1 + λ₁τ): nobody takes e⁴⁰ steps
+        if excess(latest) > 0:
             return math.inf
-        for _ in range(60):
-            middle = (low + high) / 2
-            too_early = self.loss_at(math.expm1(middle) / self.eigenvalues[0]) > share
-            low, high = (middle, high) if too_early else (low, middle)
-        return math.expm1(high)
+        return math.expm1(scipy.optimize.brentq(excess, 0.0, latest))  # type: ignore[arg-type]
 
 
-def freeze(tangent: Tangent) -> Frozen:
-    """The prediction that the kernel at these parameters makes."""
-    import scipy.linalg
-
+def freeze(tangent: Tangent) -> FrozenKernel:
+    """The prediction of the kernel at these parameters."""
     with double():
         jacobian, rho = np.asarray(tangent.jacobian), np.asarray(tangent.rho)
     u, s, vt = scipy.linalg.svd(jacobian, full_matrices=False, check_finite=False)
-    return Frozen(u, s, vt, rho)
+    return FrozenKernel(u, s, vt, rho)
 
 
-def shown_directions(frozen: Frozen) -> list[int]:
-    """A few directions, from the fastest on, spread evenly over the orders of magnitude of λ."""
+def shown_directions(frozen: FrozenKernel) -> list[int]:
+    """Numbers of a few directions, the fastest first, spread evenly over the orders of magnitude of λ."""
     logs = np.log(np.maximum(frozen.eigenvalues / frozen.eigenvalues[0], 1e-300))
     wanted = np.linspace(0.0, math.log(1e-4), 6)
     return sorted({int(np.argmin(np.abs(logs - level))) for level in wanted})
@@ -109,22 +108,22 @@ def shown_directions(frozen: Frozen) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Gradient descent from the initial parameters, seen at some of its steps."""
+    """Gradient descent from the initial parameters, recorded after some of its steps."""
 
     step: float
     """η in θ ← θ − η Jᵀ ρ."""
     counts: tuple[int, ...]
-    """The numbers of steps at which it was seen."""
-    thetas: Float[np.ndarray, "seen parameters"]
-    rhos: Float[np.ndarray, "seen rows"]
+    """The numbers of steps after which it was recorded."""
+    thetas: Float[np.ndarray, "recorded parameters"]
+    rhos: Float[np.ndarray, "recorded rows"]
 
     @property
     def times(self) -> list[float]:
         """τ = η · steps."""
         return [self.step * count for count in self.counts]
 
-    def deviations(self, frozen: Frozen) -> list[float]:
-        """|ρ measured − ρ predicted| over |ρ predicted − ρ₀|, at each step seen."""
+    def deviations(self, frozen: FrozenKernel) -> list[float]:
+        """|ρ measured − ρ predicted| over |ρ predicted − ρ₀|, at each recorded step."""
         found = []
         for tau, rho in zip(self.times, self.rhos, strict=True):
             predicted = frozen.rho_at(tau)
@@ -134,12 +133,18 @@ class Descent:
 
 
 def descend(system: System, *, step: float, counts: Sequence[int]) -> Descent:
-    """Measure gradient descent on half the loss, θ ← θ − η Jᵀ ρ, without freezing anything."""
+    """Run gradient descent on half the loss, θ ← θ − η Jᵀ ρ, with the kernel free to change.
+
+    Args:
+        system: what to train, from its initial parameters.
+        step: η, which must stay below 2/λ₁.
+        counts: the numbers of steps after which to record θ and ρ, in increasing order.
+    """
     if not (step > 0 and math.isfinite(step)):
         raise MethodError(f"The step of gradient descent must be positive, but is {step!r}.")
     if list(counts) != sorted(set(counts)) or not counts or min(counts) < 1:
         raise MethodError(
-            f"Steps to look at must be positive, growing whole numbers, but are {list(counts)}."
+            f"counts must be positive whole numbers in increasing order, but is {list(counts)}."
         )
     theta, done, thetas = system.theta, 0, []
     for count in counts:
@@ -147,7 +152,5 @@ def descend(system: System, *, step: float, counts: Sequence[int]) -> Descent:
         thetas.append(theta)
     rhos = np.stack([system.rho(theta) for theta in thetas])
     if not np.isfinite(rhos).all():
-        raise MethodError(
-            f"Gradient descent diverged: its step {step:.3g} is too long. It must stay below 2/λ₁."
-        )
+        raise MethodError(f"Gradient descent diverged: its step {step:.3g} is too long. Keep it below 2/λ₁.")
     return Descent(step, tuple(counts), np.stack(thetas), rhos)

@@ -1,7 +1,4 @@
-"""Figures of an analysis, from its summary: spectra, balance, decay, modes, Hessians, lifts and gates.
-
-They are drawn from what `theory.json` holds, so that they can be drawn again without computing anything.
-"""
+"""Figures of an analysis, drawn from its summary or `theory.json`: no need to compute anything again."""
 
 from __future__ import annotations
 
@@ -18,13 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Summary = Mapping[str, Any]
-"""An analysis as plain data: `Analysis.summary()`, or what a `theory.json` holds."""
+"""`Analysis.summary()`, or the content of a `theory.json`."""
 
 _SIDES = (("soft", ORANGE), ("hard", BLUE))
 
 
 def draw(summary: Summary, folder: Path) -> list[Path]:
-    """Draw everything there is to draw into a folder."""
+    """Draw all figures into a folder and return their paths."""
     drawn: dict[str, Callable[[Summary], Figure]] = {
         "spectra": spectra_figure,
         "balance": balance_figure,
@@ -33,7 +30,7 @@ def draw(summary: Summary, folder: Path) -> list[Path]:
         "choices": choices_figure,
     }
     if summary["soft"]["modes"] is not None:
-        drawn["modes"] = modes_figure
+        drawn["modes"] = error_modes_figure
     paths = []
     for name, figure in drawn.items():
         path = folder / f"{name}.png"
@@ -43,7 +40,7 @@ def draw(summary: Summary, folder: Path) -> list[Path]:
 
 
 def spectra_figure(summary: Summary) -> Figure:
-    """Eigenvalues of the kernels, over the largest, at the start and after training."""
+    """Eigenvalues of both kernels relative to the largest, at the start and after training."""
     figure, axes = subplots(1, 2, (10.0, 3.8))
     for column, number in enumerate((0, -1)):
         axis = axes[0][column]
@@ -60,7 +57,7 @@ def spectra_figure(summary: Summary) -> Figure:
 
 
 def balance_figure(summary: Summary) -> Figure:
-    """The share of the soft kernel's trace that each term holds, along training, and its loss."""
+    """Each term's share of the soft kernel's trace, and its loss, during training."""
     states = summary["soft"]["along_training"]
     figure, axes = subplots(1, 2, (10.0, 3.8))
     terms = list(states[0]["shares"])
@@ -79,7 +76,7 @@ def balance_figure(summary: Summary) -> Figure:
 
 
 def decay_figure(summary: Summary) -> Figure:
-    """The mismatch in a few eigen-directions under gradient descent: predicted lines, measured dots."""
+    """The mismatch along a few eigenvectors during gradient descent: lines predicted, dots measured."""
     figure, axes = subplots(1, 2, (11.0, 4.0))
     for axis, (name, _) in zip(axes[0], _SIDES, strict=True):
         decay = summary[name]["decay"]
@@ -97,12 +94,12 @@ def decay_figure(summary: Summary) -> Figure:
         axis.set_ylim(1e-4, 10)
         axis.set_title(f"{name} data: lines predicted, dots measured")
         axis.set_xlabel("λ₁τ")
-        axis.set_ylabel("mismatch along direction n, over its start")
+        axis.set_ylabel("mismatch along eigenvector n, relative to its start")
         axis.legend(frameon=False, fontsize=8, loc="lower left")
     return figure
 
 
-def modes_figure(summary: Summary) -> Figure:
+def error_modes_figure(summary: Summary) -> Figure:
     """The error's Fourier modes before and after gradient descent, measured and predicted."""
     figure, axes = subplots(1, 2, (11.0, 4.0))
     for axis, (name, color) in zip(axes[0], _SIDES, strict=True):
@@ -122,7 +119,7 @@ def modes_figure(summary: Summary) -> Figure:
 
 
 def hessian_figure(summary: Summary) -> Figure:
-    """The Gauss–Newton Hessians' eigenvalues, the theorem's bounds, and the whole Hessian's extremes."""
+    """Eigenvalues of the Gauss–Newton Hessians, their bounds, and the largest one of the full Hessians."""
     figure, axes = subplots(1, 1, (7.0, 4.2))
     axis = axes[0][0]
     bounds = {name: summary["hessian_bounds"][f"{name}_bound"] for name, _ in _SIDES}
@@ -132,7 +129,7 @@ def hessian_figure(summary: Summary) -> Figure:
         axis.loglog(np.arange(1, len(values) + 1), values, color=color, label=f"{name} data")
         axis.axhline(bounds[name], color=color, linestyle="--", linewidth=1.0, label=f"bound, {name} data")
         largest = side["curvature"]["largest"]
-        axis.plot([1], [largest], "^", color=color, label=f"whole Hessian, largest, {name} data")
+        axis.plot([1], [largest], "^", color=color, label=f"full Hessian, largest, {name} data")
     top = max(bounds.values())
     axis.set_ylim(1e-12 * top, 10 * top)
     axis.set_xlabel("number of the eigenvalue")
@@ -142,11 +139,11 @@ def hessian_figure(summary: Summary) -> Figure:
 
 
 def choices_figure(summary: Summary) -> Figure:
-    """Lifts and gates: conditioning, the loss that the lift leaves, time to a tenth, the network's task."""
+    """Lifts and gates: conditioning, loss of the lift alone, time to a tenth, size of the network's task."""
     choices = summary["choices"]
     panels = {
         "spread": "λ₁/λₙ, n = rows/8",
-        "lift_loss": "loss that the lift leaves",
+        "lift_loss": "loss of the lift alone",
         "time_to_tenth": "λ₁τ to a tenth of the loss",
     }
     if choices[0]["task_size"] is not None:
@@ -155,7 +152,7 @@ def choices_figure(summary: Summary) -> Figure:
     place = np.arange(len(choices))[::-1]
     colors = [BLUE if c["gate"] == "t/T" else ORANGE for c in choices]
     for number, (axis, (name, title)) in enumerate(zip(axes[0], panels.items(), strict=True)):
-        values = np.asarray([c[name] for c in choices], float)  # what is not finite is None there
+        values = np.asarray([c[name] for c in choices], float)  # None where not finite
         _bars(axis, place, np.where(values > 0, values, np.nan), colors)
         axis.set_title(title)
         labels = [f"{c['lift']};  {c['gate']}" for c in choices] if number == 0 else [""] * len(choices)
@@ -164,7 +161,7 @@ def choices_figure(summary: Summary) -> Figure:
 
 
 def _bars(axis: Any, place: np.ndarray, values: np.ndarray, colors: list[str]) -> None:
-    """Horizontal bars on a logarithmic scale that starts a little below the smallest."""
+    """Horizontal bars on a logarithmic scale that starts just below the smallest."""
     known = values[np.isfinite(values)]
     low = 10 ** math.floor(math.log10(max(known.min(), 1e-6 * known.max()))) / 2 if known.size else 1.0
     axis.barh(place, np.maximum(values, low) - low, left=low, color=colors, height=0.6)

@@ -1,15 +1,15 @@
-"""The Hessians of soft and hard training to first order in the network, and the bounds on their norms.
+"""The Gauss–Newton Hessians of soft and hard training, and bounds on their norms.
 
-With h = ∂N/∂θ the features of the network N at some parameters, the study's matrices are
+With h = ∂N/∂θ, the features of the network N at some parameters, define
 
     A = (∂ₜ − F′(u)) h  at residual points,    B = h  there,    C = h  at initial points,
 
-F′(u) the derivative of the right-hand side (F itself, if that is linear). The Gauss–Newton Hessians of
-half the losses are H_s = AᵀA/N + CᵀC/M, and with a gate φ(t)
+where F′(u) is the derivative of the right-hand side. The Gauss–Newton Hessians of half the losses are
+H_s = AᵀA/N + CᵀC/M and, with a gate φ(t),
 
     H_h = EᵀE/N,   E = Φ A + Φₜ B,   Φ = diag φ,  Φₜ = diag φₜ.
 
-For a gate that varies in space, F′(φh) ≠ φF′(h), and E has a further part, the commutator.
+If the gate varies in space, F′(φh) ≠ φF′(h) and E has a further term, the commutator.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..machine.precision import double
 from ..objective import RESIDUAL, Block, Objective, Term, residual_block
 from ..problem import Index, Problem
 from ..trial import Trial, jet_of
-from .kernel import norm
+from .kernel import spectral_norm
 from .systems import System
 
 _LINEARIZED, _VALUES = "linearized", "values"
@@ -36,18 +36,18 @@ _LINEARIZED, _VALUES = "linearized", "values"
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """What the theorem is made of, rows for every component at every point."""
+    """A, B, C and E, with a row for every component at every point."""
 
     soft_operator: Float[np.ndarray, "rows parameters"]
-    """A about the soft trial function, which is the network."""
+    """A about the soft trial function, the network itself."""
     operator: Float[np.ndarray, "rows parameters"]
-    """A about the hard trial function; the same if the equation is linear."""
+    """A about the hard trial function; the same for a linear equation."""
     features: Float[np.ndarray, "rows parameters"]
     """B."""
     penalties: Mapping[str, Float[np.ndarray, "some parameters"]]
-    """C and, where boundary data are soft too, theirs: rows times the root of their factor in the loss."""
+    """C, and the like for soft boundary data: rows times the root of their factor in the loss."""
     hard: Float[np.ndarray, "rows parameters"]
-    """E, the hard residual's Jacobian as training has it, from the trial function's own derivatives."""
+    """E as training computes it, from the derivatives of the trial function."""
     gate: Float[np.ndarray, " rows"]
     gate_t: Float[np.ndarray, " rows"]
     points: int
@@ -60,17 +60,17 @@ class Matrices:
 
     @property
     def soft_rows(self) -> Float[np.ndarray, "all_rows parameters"]:
-        """Rows whose Gram matrix is H_s."""
+        """R with H_s = RᵀR."""
         return np.concatenate([self.soft_operator / np.sqrt(self.points), *self.penalties.values()])
 
     @property
     def hard_rows(self) -> Float[np.ndarray, "rows parameters"]:
-        """Rows whose Gram matrix is H_h."""
+        """R with H_h = RᵀR."""
         return self.hard / np.sqrt(self.points)
 
 
 def matrices(soft: System, hard: System, theta: np.ndarray | None = None) -> Matrices:
-    """A, B, C and E of a soft and a hard system with one network, at one set of parameters."""
+    """A, B, C and E of a soft and a hard system with one network, by default at its initial parameters."""
     with double():
         at = jnp.asarray(hard.theta if theta is None else theta)
         points = np.asarray(hard.data.blocks[RESIDUAL].fixed[0].coordinates)
@@ -108,7 +108,7 @@ def matrices(soft: System, hard: System, theta: np.ndarray | None = None) -> Mat
 
 @dataclass(frozen=True)
 class Bounds:
-    """Both sides of the theorem's inequalities, and what they are made of."""
+    """Both sides of the bounds on |H_s| and |H_h|, and the numbers in them."""
 
     soft_norm: float
     """|H_s|₂."""
@@ -122,29 +122,33 @@ class Bounds:
     c2: float
     c3: float
     operator_norm: float
-    """L = |A|/|B|, the smallest number with |A| ≤ L|B|, about the hard trial function."""
+    """L = |A|/|B| about the hard trial function."""
     soft_operator_norm: float
-    """The same about the soft one."""
+    """|A|/|B| about the soft trial function."""
     induced_norm: float
-    """sup |Aδ|/|Bδ| over parameters: what an operator norm on the sampled trial space would be."""
+    """sup |Aδ|/|Bδ| over directions δ: the operator norm on the sampled trial space."""
     unseen: float
-    """|Aδ| over |A| for the worst δ that B does not see; above rounding, the induced norm is infinite."""
+    """max |Aδ|/|A| over unit δ with Bδ = 0; above rounding, the induced norm is infinite."""
     commutator: float
-    """|E − (ΦA + ΦₜB)| over |E|: nothing but rounding for a gate of time alone."""
+    """|E − (ΦA + ΦₜB)| over |E|: rounding only if the gate depends on time alone."""
 
 
 def bounds(found: Matrices) -> Bounds:
-    """Evaluate the theorem."""
+    """Evaluate both bounds."""
     c1, c2 = float(np.max(found.gate**2)), float(np.max(np.abs(found.gate * found.gate_t)))
     c3 = float(np.max(found.gate_t**2))
-    b, a, a_soft = norm(found.features), norm(found.operator), norm(found.soft_operator)
+    b, a, a_soft = (
+        spectral_norm(found.features),
+        spectral_norm(found.operator),
+        spectral_norm(found.soft_operator),
+    )
     size, soft_size = a / b, a_soft / b
-    penalties = sum(norm(rows) ** 2 for rows in found.penalties.values())
+    penalties = sum(spectral_norm(rows) ** 2 for rows in found.penalties.values())
     induced, unseen = _induced(found.operator, found.features)
     return Bounds(
-        soft_norm=norm(found.soft_rows) ** 2,
+        soft_norm=spectral_norm(found.soft_rows) ** 2,
         soft_bound=(soft_size * b) ** 2 / found.points + penalties,
-        hard_norm=norm(found.hard_rows) ** 2,
+        hard_norm=spectral_norm(found.hard_rows) ** 2,
         hard_bound=(c1 * size**2 + 2 * c2 * size + c3) * b**2 / found.points,
         c1=c1,
         c2=c2,
@@ -153,17 +157,17 @@ def bounds(found: Matrices) -> Bounds:
         soft_operator_norm=soft_size,
         induced_norm=induced,
         unseen=unseen,
-        commutator=norm(found.hard - found.composed) / norm(found.hard),
+        commutator=spectral_norm(found.hard - found.composed) / spectral_norm(found.hard),
     )
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """The whole Hessian of half the loss, with the network's own second derivatives in it."""
+    """Extreme eigenvalues of the full Hessian of half the loss."""
 
     largest: float
     smallest: float
-    """Negative where the loss curves down, which no Gauss–Newton Hessian shows."""
+    """Negative where the loss curves downwards, which a Gauss–Newton Hessian never shows."""
     gauss_newton: float
     """The largest eigenvalue of Jᵀ J."""
 
@@ -171,40 +175,43 @@ class Curvature:
 def curvature(
     system: System, theta: np.ndarray | None = None, *, gauss_newton: float | None = None
 ) -> Curvature:
-    """The extreme eigenvalues of the whole Hessian, by Lanczos' method on its products with vectors.
+    """The extreme eigenvalues of the full Hessian, by the Lanczos method.
 
-    `gauss_newton` is the largest eigenvalue of Jᵀ J, where that is known already.
+    Args:
+        system: whose Hessian.
+        theta: at these parameters, by default the initial ones.
+        gauss_newton: the largest eigenvalue of Jᵀ J, if it is already known.
     """
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     with double():
         at = jnp.asarray(system.theta if theta is None else theta)
-        whole = jax.jit(lambda v: jax.jvp(system.slope, (at,), (v,))[1])
+        product = jax.jit(lambda v: jax.jvp(system.slope, (at,), (v,))[1])
         start = np.random.default_rng(0).standard_normal(at.size)
-        product = lambda v: np.asarray(whole(jnp.asarray(v, float)))
         make: Any = LinearOperator
-        operator = make((at.size, at.size), matvec=product, dtype=np.float64)
+        matvec = lambda v: np.asarray(product(jnp.asarray(v, float)))
+        operator = make((at.size, at.size), matvec=matvec, dtype=np.float64)
         options: Any = {"which": "BE", "v0": start, "tol": 1e-3, "return_eigenvectors": False}
         low, high = eigsh(operator, k=2, **options)
         if gauss_newton is None:
-            gauss_newton = norm(np.asarray(system.tangent(np.asarray(at)).jacobian)) ** 2
+            gauss_newton = spectral_norm(np.asarray(system.tangent(np.asarray(at)).jacobian)) ** 2
     return Curvature(float(high), float(low), gauss_newton)
 
 
 def _induced(operator: np.ndarray, features: np.ndarray) -> tuple[float, float]:
-    """sup |Aδ|/|Bδ|, and how much of A lies where B is zero."""
+    """sup |Aδ|/|Bδ|, and the share of A on the null space of B."""
     _, sizes, turned = scipy.linalg.svd(features, full_matrices=False, check_finite=False)
     seen = sizes > max(features.shape) * np.finfo(float).eps * sizes[0]
     basis = turned[seen]
     rest = operator - (operator @ basis.T) @ basis
-    unseen = norm(rest) / norm(operator)
+    unseen = spectral_norm(rest) / spectral_norm(operator)
     if unseen > 1e-9:
         return float("inf"), unseen
-    return norm((operator @ basis.T) / sizes[seen]), unseen
+    return spectral_norm((operator @ basis.T) / sizes[seen]), unseen
 
 
 def _linearized(trial: Trial, network: Any, points: np.ndarray) -> Term:
-    """The residual's derivative about the hard trial function, as a linear map of the plain network."""
+    """A term with the linearised residual about the hard trial function, applied to the network itself."""
     problem = trial.problem
 
     def block(free: Trial, seed: int) -> Block:
@@ -232,7 +239,7 @@ def _linearized(trial: Trial, network: Any, points: np.ndarray) -> Term:
 
 
 def _values(points: np.ndarray) -> Term:
-    """The network's values at the residual points."""
+    """A term with the network's values at the residual points."""
 
     def block(free: Trial, seed: int) -> Block:
         return residual_block(free, points, chunk=len(points), pruned=False)
@@ -245,5 +252,5 @@ def _values(points: np.ndarray) -> Term:
 
 
 def _ends(problem: Problem) -> tuple[Index, Index]:
-    """The indices of the value and of its derivative in time."""
+    """The indices of the value and of its time derivative."""
     return (0,) * len(problem.axes), (1, *(0 for _ in problem.space))

@@ -16,25 +16,25 @@ from .systems import Tangent
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """K = J Jᵀ over the mismatches of all terms."""
+    """K = J Jᵀ for the mismatches of all terms."""
 
     matrix: Float[Array, "rows rows"]
     slices: Mapping[str, slice]
-    """Which rows, and columns, belong to which term."""
+    """The rows, and columns, of each term."""
 
     def block(self, row: str, column: str) -> Float[Array, "some others"]:
-        """The kernel between two terms: ('initial', 'residual') is the study's K₁₂."""
+        """The block of K between two terms, such as 'initial' and 'residual'."""
         return self.matrix[self.slices[row], self.slices[column]]
 
 
 def kernel(tangent: Tangent) -> Kernel:
-    """The tangent kernel; it holds rows² numbers, 2 GiB for 16,384 rows."""
+    """The tangent kernel. It takes rows² numbers: 2 GiB for 16,384 rows."""
     with double():
-        return Kernel(_product(tangent.jacobian), tangent.slices)
+        return Kernel(jax.jit(lambda rows: rows @ rows.T)(tangent.jacobian), tangent.slices)
 
 
 def trace_shares(tangent: Tangent) -> dict[str, float]:
-    """The share of the trace that each term holds: tr K = Σ |J_row|², so no kernel is needed."""
+    """Each term's share of tr K = Σ |J_row|², computed without forming K."""
     with double():
         traces = {
             name: float(jnp.sum((tangent.roots[name][:, None] * rows) ** 2))
@@ -46,15 +46,15 @@ def trace_shares(tangent: Tangent) -> dict[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The eigenvalues of a kernel, largest first, without those that must vanish."""
+    """The eigenvalues of a kernel, largest first, without those that vanish because J has too few columns."""
 
     eigenvalues: Float[np.ndarray, " count"]
     floor: float
-    """Eigenvalues below this share of the largest are rounding."""
+    """Eigenvalues below this share of the largest are rounding errors."""
 
     @property
     def largest(self) -> float:
-        """λ₁, which limits the step of gradient descent to 2/λ₁."""
+        """λ₁. Gradient descent is stable for steps below 2/λ₁."""
         return float(self.eigenvalues[0])
 
     @property
@@ -64,7 +64,7 @@ class Spectrum:
 
     @property
     def rank(self) -> int:
-        """How many eigenvalues are above rounding."""
+        """The number of eigenvalues above rounding."""
         return int(np.sum(self.eigenvalues > self.floor * self.largest))
 
     @property
@@ -74,17 +74,17 @@ class Spectrum:
 
     @property
     def effective_rank(self) -> float:
-        """e^S, S = −Σ p ln p the entropy of p = λ/Σλ: how many directions share the trace."""
+        """e^S with the entropy S = −Σ p ln p of p = λ/Σλ: how many directions share the trace."""
         p = self.eigenvalues[self.eigenvalues > 0] / self.trace
         return float(np.exp(-np.sum(p * np.log(p))))
 
     def ratio(self, number: int) -> float:
-        """λ₁/λₙ: how much slower the n-th direction is learnt than the first."""
+        """λ₁/λₙ: how much more slowly the n-th direction is learnt than the first."""
         return self.largest / float(self.eigenvalues[number - 1])
 
 
 def spectrum(tangent: Tangent) -> Spectrum:
-    """The spectrum from the singular values of J, which resolves λ/λ₁ down to about 1e-24."""
+    """The spectrum from the singular values of J, which resolve λ/λ₁ down to about 1e-24."""
     return spectrum_of(np.asarray(tangent.jacobian))
 
 
@@ -97,25 +97,11 @@ def spectrum_of(jacobian: Float[np.ndarray, "rows parameters"]) -> Spectrum:
 
 
 def rounding(shape: tuple[int, ...]) -> float:
-    """The share of λ₁ that rounding leaves of eigenvalues found from singular values."""
+    """The share of λ₁ below which eigenvalues computed from singular values are rounding errors."""
     return float(max(shape) * np.finfo(float).eps) ** 2
 
 
-def gram_spectrum(tangent: Tangent) -> Spectrum:
-    """The spectrum from the smaller of J Jᵀ and Jᵀ J, on the device: fast, down to λ/λ₁ of 1e-12 or so."""
-    with double():
-        jacobian = tangent.jacobian
-        small = jacobian if jacobian.shape[0] <= jacobian.shape[1] else jacobian.T
-        eigenvalues = np.asarray(jax.jit(jnp.linalg.eigvalsh)(_product(small)))[::-1]
-    return Spectrum(np.maximum(eigenvalues, 0.0), max(jacobian.shape) * np.finfo(float).eps)
-
-
-def norm(matrix: Float[np.ndarray, "rows columns"]) -> float:
+def spectral_norm(matrix: Float[np.ndarray, "rows columns"]) -> float:
     """The largest singular value, from the smaller Gram matrix."""
-    small = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
+    small = matrix if len(matrix) <= matrix.shape[1] else matrix.T
     return float(np.sqrt(max(np.linalg.eigvalsh(small @ small.T)[-1], 0.0)))
-
-
-@jax.jit
-def _product(rows: Array) -> Array:
-    return rows @ rows.T

@@ -1,4 +1,4 @@
-"""The error while training goes on, and its Fourier modes: which of them are learnt, and how soon."""
+"""The error of u during training and its Fourier modes: which of them are learnt, and how soon."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from jaxtyping import Float
 from ..machine.precision import double
 from ..problem import Problem
 from ..reference import Reference
-from .decay import Descent, Frozen
+from .decay import Descent, FrozenKernel
 from .systems import System
 
-_TIMES, _MOST = 16, {1: 128, 2: 32, 3: 16}
-"""Times, and positions per axis, at which the error is looked at."""
+_TIMES, _POSITIONS = 16, {1: 128, 2: 32, 3: 16}
+"""Times, and positions per axis by dimension, at which the error is computed."""
 
 
 class ErrorProbe:
-    """u(θ) − u on a part of a reference's grid, for any parameters of a system."""
+    """The error u(θ) − u on part of a reference's grid, for any parameters of a system."""
 
     def __init__(self, system: System, reference: Reference):
         self.problem = system.problem
@@ -43,14 +43,14 @@ class ErrorProbe:
         with double():
             return np.asarray(self._value(jnp.asarray(theta))) - self.exact
 
-    def frozen_error(self, frozen: Frozen, tau: float) -> Float[np.ndarray, "points components"]:
-        """The same at θ(τ) of a frozen kernel, with u to first order in the parameters."""
+    def frozen_error(self, frozen: FrozenKernel, tau: float) -> Float[np.ndarray, "points components"]:
+        """The error at θ(τ) of a frozen kernel, with u linearised in the parameters."""
         with double():
             value, change = self._along(self._origin, jnp.asarray(frozen.change_at(tau)))
             return np.asarray(value + change) - self.exact
 
     def relative(self, error: Float[np.ndarray, "points components"]) -> float:
-        """|error| over |u|, all components together."""
+        """|error| over |u|, over all components."""
         return float(np.linalg.norm(error) / (np.linalg.norm(self.exact) or 1.0))
 
     def modes(self, error: Float[np.ndarray, "points components"]) -> Float[np.ndarray, " modes"]:
@@ -60,19 +60,19 @@ class ErrorProbe:
 
 @dataclass(frozen=True, eq=False)
 class ModeDecay:
-    """Amplitudes of the error's modes, root mean square over times, at the steps of a descent."""
+    """Amplitudes of the error's modes, root mean square over time, at the recorded steps of a descent."""
 
     start: Float[np.ndarray, " modes"]
-    """By wave number |k| from 0 on: periods, or half periods where an axis is not periodic, per length."""
-    measured: Float[np.ndarray, "seen modes"]
-    predicted: Float[np.ndarray, "seen modes"]
+    """By wave number |k| = 0, 1, …: periods per length, or half periods along axes that are not periodic."""
+    measured: Float[np.ndarray, "recorded modes"]
+    predicted: Float[np.ndarray, "recorded modes"]
 
 
-def mode_decay(probe: ErrorProbe, frozen: Frozen, descent: Descent, theta: np.ndarray) -> ModeDecay:
-    """Follow the modes of the error along a descent from θ, and along what a frozen kernel predicts."""
+def mode_decay(probe: ErrorProbe, frozen: FrozenKernel, descent: Descent, theta: np.ndarray) -> ModeDecay:
+    """The modes of the error along a descent from θ, measured and predicted by a frozen kernel."""
     return ModeDecay(
         probe.modes(probe.error(theta)),
-        np.stack([probe.modes(probe.error(seen)) for seen in descent.thetas]),
+        np.stack([probe.modes(probe.error(theta)) for theta in descent.thetas]),
         np.stack([probe.modes(probe.frozen_error(frozen, tau)) for tau in descent.times]),
     )
 
@@ -80,11 +80,10 @@ def mode_decay(probe: ErrorProbe, frozen: Frozen, descent: Descent, theta: np.nd
 def amplitudes(
     problem: Problem, values: Float[np.ndarray, "times *space components"]
 ) -> tuple[Float[np.ndarray, " modes"], Float[np.ndarray, " modes"]]:
-    """Wave numbers |k|, rounded, and the root mean square over times of all modes of that number.
+    """Rounded wave numbers |k|, and the root mean square over time of all modes with each of them.
 
-    Squares add up to the mean over times and points of Σ |values|² over components, but for wave
-    numbers too high to be resolved in every direction. Along axes that are not periodic the modes are
-    cosines of half periods.
+    The squares add up to the mean over times and points of Σ |values|², except for wave numbers too high to
+    be resolved in every direction. Along axes that are not periodic the modes are cosines of half periods.
     """
     modes = values.astype(complex)
     numbers: list[np.ndarray] = []
@@ -108,12 +107,12 @@ def amplitudes(
 
 
 def reference_grid(problem: Problem, reference: Reference) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
-    """Points after the start on a part of the reference's grid, its values there, and the grid's shape."""
-    most = _MOST[len(problem.space)]
+    """Points on part of the reference's grid, its values there, and the shape; the start is left out."""
+    most = _POSITIONS[len(problem.space)]
     picks = [np.unique(np.linspace(1, len(reference.times) - 1, _TIMES).round().astype(int))]
     for condition, axis in zip(problem.boundaries, reference.coordinates, strict=True):
         stride = max(1, len(axis) // most)
-        if condition.periodic:  # has its first point again at its end, and must close
+        if condition.periodic:  # the last point repeats the first
             whole = len(axis) - 1
             divisors = [n for n in range(stride, whole // 16 + 1) if whole % n == 0]
             picks.append(np.arange(0, whole, divisors[0] if divisors else 1))

@@ -1,4 +1,4 @@
-"""An analysis as plain data, for files."""
+"""An analysis as plain data, the content of `theory.json`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .comparison import TIMES
 from .decay import shown_directions
 
 if TYPE_CHECKING:
-    from .analysis import Analysis, Side
+    from .analysis import Analysis, TrainingAnalysis
 
 
 def summarise(analysis: Analysis) -> dict[str, Any]:
-    """Everything an analysis found, with where and with what."""
+    """All results of an analysis, with the device and versions that produced them."""
     found, reference = analysis, analysis.reference
     return {
         "problem": found.problem.name,
@@ -33,8 +33,8 @@ def summarise(analysis: Analysis) -> dict[str, Any]:
         "findings": _plain(found.findings),
         "frozen_times": list(TIMES),
         "by_seed": [{"soft": _plain(s), "hard": _plain(h)} for s, h in found.pairs],
-        "soft": _side(found.soft),
-        "hard": _side(found.hard),
+        "soft": _training(found.soft),
+        "hard": _training(found.hard),
         "hessian_bounds": _plain(found.bounds),
         "consistency": _plain(found.consistency),
         "choices": [_plain(choice) for choice in found.choices],
@@ -48,14 +48,14 @@ def summarise(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _training(side: TrainingAnalysis) -> dict[str, Any]:
     frozen, descent = side.frozen, side.descent
     start = frozen.amplitudes
     shown = shown_directions(frozen)
     measured = (descent.rhos @ frozen.directions)[:, shown]
     largest = float(frozen.eigenvalues[0])
     return {
-        "figures": _plain(side.figures),
+        "figures": _plain(side.indicators),
         "along_training": [
             {
                 "steps": state.steps,
@@ -100,7 +100,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Data that JSON can hold: numbers to six digits, None for what is not finite."""
+    """Data that JSON can hold: numbers with six digits, None in place of numbers that are not finite."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):

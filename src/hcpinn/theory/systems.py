@@ -1,9 +1,8 @@
-"""Training as a system: the vector of mismatches ρ(θ) of a loss |ρ|², and its Jacobian.
+"""Training as a dynamical system: the vector ρ(θ) of mismatches, with loss |ρ|², and its Jacobian.
 
-The rows of ρ are the mismatches of all terms, each times the root of its weight and of its share of
-the mean, so that the loss is |ρ|². Gradient descent on half of it moves ρ by dρ/dτ = −J Jᵀ ρ: its
-tangent kernel is K = J Jᵀ, its Gauss–Newton Hessian H = Jᵀ J, and both have the same eigenvalues
-other than zero.
+The rows of ρ are the mismatches of all terms, scaled by the roots of their weights and of 1/(number of
+points), so that the loss is |ρ|². Under gradient descent on half the loss dρ/dτ = −J Jᵀ ρ: the tangent kernel
+is K = J Jᵀ and the Gauss–Newton Hessian H = Jᵀ J, with the same nonzero eigenvalues.
 """
 
 from __future__ import annotations
@@ -31,50 +30,53 @@ _STANDARD: dict[str, Penalty] = {
     "periodic": PeriodicPenalty(),
     "boundary": BoundaryPenalty(),
 }
-"""What holds a condition where neither trial function nor method does: the study's penalties."""
+"""The penalty for a condition that neither the trial function nor the method holds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tangent:
-    """A system to first order about some parameters: ρ(θ + δ) ≈ ρ + J δ, by term."""
+    """A system linearised about some parameters, ρ(θ + δ) ≈ ρ + J δ, term by term."""
 
     values: Mapping[str, Float[Array, " rows"]]
-    """The mismatches of each term, without weights."""
+    """The mismatches of each term, unscaled."""
     jacobians: Mapping[str, Float[Array, "rows parameters"]]
     roots: Mapping[str, Float[Array, " rows"]]
-    """The root of each row's factor in the loss."""
+    """The square root of each row's factor in the loss."""
 
     @property
     def rho(self) -> Float[Array, " all_rows"]:
-        """ρ, all terms one after the other."""
+        """ρ, the terms one after the other."""
         return jnp.concatenate([self.roots[name] * value for name, value in self.values.items()])
 
     @cached_property
     def jacobian(self) -> Float[Array, "all_rows parameters"]:
-        """J, rows as in ρ."""
+        """J, with the rows of ρ."""
         with double():
             parts = [self.roots[name][:, None] * rows for name, rows in self.jacobians.items()]
             return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
 
     @property
     def slices(self) -> dict[str, slice]:
-        """Which rows of ρ belong to which term."""
+        """The rows of ρ that belong to each term."""
         ends = np.cumsum([0, *(len(v) for v in self.values.values())])
         return {n: slice(int(a), int(b)) for n, a, b in zip(self.values, ends, ends[1:], strict=False)}
 
     def unscaled(self) -> Tangent:
-        """The same mismatches with every factor one: sums over points in place of means."""
+        """The same mismatches with all factors one: sums over points in place of means."""
         return Tangent(self.values, self.jacobians, {n: jnp.ones_like(r) for n, r in self.roots.items()})
 
 
 class System:
-    """One run's mismatches as functions of the network's parameters."""
+    """The mismatches of one run as functions of the network's parameters."""
 
     def __init__(self, problem: Problem, method: Method, *, points: int | None = None, seed: int = 0):
-        """`points` replaces the method's number of residual points.
+        """Set up the loss of a method; adaptive weights, batches, windows and stages are left out.
 
-        Of the method, the trial function, the penalties and the points count. Weights of points,
-        mini-batches, windows and stages change how a loss is trained, and are left out.
+        Args:
+            problem: what is solved.
+            method: its trial function, penalties and points define the loss.
+            points: number of residual points, overriding the method's.
+            seed: seed of the network and the points.
         """
         self.method = _still(method, points or method.points)
         self.problem, self.seed = problem, seed
@@ -87,7 +89,7 @@ class System:
             """The run's initial parameters."""
 
     def tangent(self, theta: np.ndarray | None = None) -> Tangent:
-        """Mismatches and Jacobian at parameters; at the initial ones unless given."""
+        """Mismatches and their Jacobian at parameters, by default the initial ones."""
         with double():
             at = jnp.asarray(self.theta if theta is None else theta)
             found, scales = self._rows(at, self.data), self.objective.scales(self.data)
@@ -99,7 +101,7 @@ class System:
             )
 
     def rho(self, theta: np.ndarray) -> np.ndarray:
-        """ρ at parameters."""
+        """ρ at the parameters θ."""
         with double():
             return np.asarray(self._rho(jnp.asarray(theta), self.data))
 
@@ -143,19 +145,19 @@ class System:
 
 
 def hard_method(problem: Problem, method: Method) -> Method:
-    """The method with exact initial data: its own lift and gate, or the study's if it has none."""
+    """The method with exact initial data: with its own lift and gate, or e^(−t) u₀ and t/T if it has none."""
     if isinstance(method.lift, NoLift):
         method = dataclasses.replace(method, lift=Decay(1.0), gate=LinearGate())
     return _held(problem, method)
 
 
 def soft_method(problem: Problem, method: Method) -> Method:
-    """The method without lift and gate, its conditions left to penalties; everything else the same."""
+    """The method without lift and gate, with penalties for the conditions they hold."""
     return _held(problem, dataclasses.replace(method, lift=NoLift(), gate=NoGate()))
 
 
 def _held(problem: Problem, method: Method) -> Method:
-    """The method with a penalty for each condition that its trial function leaves open, and no other."""
+    """The method with one penalty for each condition that its trial function leaves open."""
     with double():
         trial = make_trial(problem, method)
     kinds = list(dict.fromkeys(kind for kind, _ in trial.left_open))

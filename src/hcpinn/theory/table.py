@@ -1,4 +1,4 @@
-"""One table over many problems: condition number and trace balance, soft against hard, and the verdict."""
+"""A table of many problems: trace balance and condition numbers, soft against hard, and the findings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEADS = (
 
 
 def table_rows(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One row of plain numbers per summary of an analysis; medians over its seeds."""
+    """A row of plain numbers for each analysis, given as its summary; medians over seeds."""
     return [_row(summary) for summary in summaries]
 
 
@@ -60,14 +60,14 @@ def _row(summary: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def to_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The table for a page."""
+def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The table in Markdown."""
     lines = ["| " + " | ".join(HEADS) + " |", "|" + " --- |" * len(HEADS)]
-    lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
+    lines += ["| " + " | ".join(row_cells(row)) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
-def cells(row: Mapping[str, Any]) -> list[str]:
+def row_cells(row: Mapping[str, Any]) -> list[str]:
     """A row's cells as text, in the order of `HEADS`."""
 
     def both(name: str) -> str:
@@ -83,7 +83,7 @@ def cells(row: Mapping[str, Any]) -> list[str]:
 
 
 def short(value: float | None) -> str:
-    """Two digits, without the zero that pads an exponent."""
+    """A number with two digits, without padding zeros in its exponent."""
     if value is None:
         return "–"
     text = f"{value:.2g}"

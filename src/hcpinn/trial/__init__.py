@@ -1,17 +1,16 @@
 """The function that is trained, and its parts."""
 
+from .checks import OpenCondition
 from .embedding import Characteristic, Embedding, Fourier, Plain
 from .gate import CustomGate, ExponentialGate, Gate, LinearGate, NoGate
 from .lift import CustomLift, Decay, Lift, NoLift
 from .network import MLP, CustomNetwork, JetNetwork, LayeredNetwork, ModifiedMLP, Network
-from .part import Condition
 from .semigroup import Semigroup, has_waves
 from .trial import Fixed, MarchedTrial, Trial, derivative_of, jet_of, make_trial, march, without_zeros
 
 __all__ = [
     "MLP",
     "Characteristic",
-    "Condition",
     "CustomGate",
     "CustomLift",
     "CustomNetwork",
@@ -30,6 +29,7 @@ __all__ = [
     "Network",
     "NoGate",
     "NoLift",
+    "OpenCondition",
     "Plain",
     "Semigroup",
     "Trial",

@@ -18,16 +18,18 @@ from jaxtyping import Array
 from .. import jets
 from ..errors import MethodError
 from ..problem import Problem
-from .part import Condition
 
 if TYPE_CHECKING:
     from .trial import Trial
+
+OpenCondition = tuple[str, int | None]
+"""What does not hold by construction: ("initial", None), or ("periodic" or "boundary", axis)."""
 
 _ROUNDING = 1e-10
 """Mismatch, relative to the size of the initial data, that still counts as rounding."""
 
 
-def open_conditions(trial: Trial, *, free: bool) -> tuple[Condition, ...]:
+def open_conditions(trial: Trial, *, free: bool) -> tuple[OpenCondition, ...]:
     """The conditions that the trial function does not meet by construction.
 
     Raises a `MethodError` that says where and by how much a lift or a gate fails. With
@@ -41,7 +43,7 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[Condition, ...]:
     )
     ends = {axis: sides[2 * axis : 2 * axis + 2] for axis, _ in boundaries}
     periodic = [axis for axis, condition in boundaries if condition.periodic]
-    left: list[Condition] = [("periodic", axis) for axis in periodic if not _repeats(ends[axis])]
+    left: list[OpenCondition] = [("periodic", axis) for axis in periodic if not _repeats(ends[axis])]
     if free:
         return (("initial", None), *left, *(("boundary", a) for a, _ in boundaries if a not in periodic))
     scale = max(float(np.abs(start.initial).max()), 1e-300)

@@ -10,7 +10,7 @@ from jaxtyping import Array
 
 from ..errors import MethodError, unknown_name
 from ..problem import Index, Problem
-from .part import Function
+from .function import Function
 
 
 class Embedding(abc.ABC):

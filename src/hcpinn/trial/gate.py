@@ -15,7 +15,7 @@ from jaxtyping import Array
 from ..errors import MethodError
 from ..problem import Problem
 from ..problem.calling import evaluate_data
-from .part import Function, columns
+from .function import Function, columns
 
 
 class Gate(abc.ABC):

@@ -12,29 +12,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from .. import jets
 from ..errors import MethodError, unknown_name
-from ..jets import fused
-from ..jets import taylor as jets
-from ..jets.taylor import Jet
+from ..jets import ACTIVATIONS, Jet
 from ..problem import Index
 
 Parameters = Any
 """A network's parameters: any tree of arrays."""
 
-ACTIVATIONS: dict[str, Callable[[], jets.Activation]] = {
-    "tanh": jets.tanh,
-    "sin": jets.sine,
-    "gelu": lambda: jets.elementwise(lambda z: jax.nn.gelu(z, approximate=False)),
-    "swish": lambda: jets.elementwise(jax.nn.swish),
-}
-"""Activation functions by name."""
-
-_FUSED = ("tanh", "sin")
-"""Those that fused kernels know."""
-
 
 class Network(abc.ABC):
-    """Anything with initial parameters and a value; hcpinn differentiates it by nested forward mode."""
+    """Anything with initial parameters and values; hcpinn differentiates it by nested forward mode."""
 
     @abc.abstractmethod
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
@@ -48,24 +36,20 @@ class Network(abc.ABC):
 class JetNetwork(Network):
     """A network that propagates jets itself, which is much faster."""
 
-    def chunk(self, plain: int, streams: int, itemsize: int) -> int:
-        """How many points `descend` takes at once, given how many `propagate` does, and derivatives."""
-        return plain
-
     @abc.abstractmethod
     def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
         """The jet of the outputs from the jet of the features."""
 
-    def begin(self, inputs: int, outputs: int, indices: Sequence[Index], points: int, dtype: Any) -> None:
-        """Have compiled, beside what comes first, whatever `descend` needs that XLA does not make."""
+    def points_at_once(self, plain: int, streams: int, itemsize: int) -> int:
+        """How many points to take forward and back at once, given how many only forward, and derivatives."""
+        return plain
 
-    def descend(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
-        """The same, to be differentiated once, backward, in the parameters alone: quicker where it can be."""
-        return self.propagate(parameters, features, indices)
+    def begin(self, inputs: int, outputs: int, indices: Sequence[Index], points: int, dtype: Any) -> None:
+        """Start compiling, in the background, whatever training needs that XLA does not compile."""
 
 
 class LayeredNetwork(JetNetwork):
-    """A network of `depth` hidden layers of one `width`, for which there may be fused kernels."""
+    """A network of `depth` hidden layers of one `width`."""
 
     width: int
     depth: int
@@ -83,30 +67,17 @@ class LayeredNetwork(JetNetwork):
         if self.activation not in ACTIVATIONS:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
 
-    @property
-    def fusible(self) -> bool:
-        """Whether there are fused kernels for it."""
-        return self.activation in _FUSED and self.width <= fused.WIDEST
-
-    def chunk(self, plain: int, streams: int, itemsize: int) -> int:
-        numbers = (self.depth + 2 * self.mixed) * self.width * streams
-        return fused.chunk(plain, numbers, itemsize) if self.fusible else plain
+    def points_at_once(self, plain: int, streams: int, itemsize: int) -> int:
+        numbers, activation = (
+            (self.depth + 2 * self.mixed) * self.width * streams,
+            ACTIVATIONS[self.activation](),
+        )
+        return jets.points_at_once(plain, activation, self.width, numbers=numbers, itemsize=itemsize)
 
     def begin(self, inputs: int, outputs: int, indices: Sequence[Index], points: int, dtype: Any) -> None:
-        if self.fusible:
-            sizes, precision = (inputs, *[self.width] * self.depth, outputs), jnp.dtype(dtype).name
-            activation = ACTIVATIONS[self.activation]()
-            fused.begin(activation, sizes, indices, points=points, precision=precision, mixed=self.mixed)
-
-    def descend(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
-        given = (ACTIVATIONS[self.activation](), *self.parts(parameters, features, indices))
-        if self.fusible and fused.suits(*given):
-            return fused.propagate(*given)
-        return self.propagate(parameters, features, indices)
-
-    @abc.abstractmethod
-    def parts(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> tuple[Any, ...]:
-        """What the fused kernels take: layers, features, indices, and encoders if there are any."""
+        sizes, precision = (inputs, *[self.width] * self.depth, outputs), jnp.dtype(dtype).name
+        activation = ACTIVATIONS[self.activation]()
+        jets.start_compiling(activation, sizes, indices, points=points, precision=precision, mixed=self.mixed)
 
 
 @dataclass(frozen=True)
@@ -114,8 +85,11 @@ class MLP(LayeredNetwork):
     """A fully connected network, `depth` hidden layers of `width`; Glorot-normal initial weights."""
 
     width: int = 32
+    """Neurons per hidden layer."""
     depth: int = 7
+    """Hidden layers."""
     activation: str = "tanh"
+    """'tanh', 'sin', 'gelu' or 'swish'."""
 
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
         return _layers(key, (inputs, *[self.width] * self.depth, outputs))
@@ -130,14 +104,7 @@ class MLP(LayeredNetwork):
         return hidden @ parameters[-1]["weight"] + parameters[-1]["bias"]
 
     def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
-        activation = ACTIVATIONS[self.activation]()
-        jet = features
-        for layer in parameters[:-1]:
-            jet = jets.compose(activation, jets.linear(jet, layer["weight"], layer["bias"]), indices)
-        return jets.linear(jet, parameters[-1]["weight"], parameters[-1]["bias"])
-
-    def parts(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> tuple[Any, ...]:
-        return parameters, features, indices
+        return jets.network_jet(ACTIVATIONS[self.activation](), parameters, features, indices)
 
 
 @dataclass(frozen=True)
@@ -145,8 +112,11 @@ class ModifiedMLP(LayeredNetwork):
     """An MLP whose layers z mix two encodings of the input, (1 − z) U + z V (Wang, Teng and Perdikaris)."""
 
     width: int = 128
+    """Neurons per hidden layer."""
     depth: int = 4
+    """Hidden layers."""
     activation: str = "tanh"
+    """'tanh', 'sin', 'gelu' or 'swish'."""
 
     mixed: ClassVar[bool] = True
 
@@ -169,18 +139,7 @@ class ModifiedMLP(LayeredNetwork):
 
     def propagate(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> Jet:
         activation = ACTIVATIONS[self.activation]()
-
-        def layer(jet: Jet, weights: Parameters) -> Jet:
-            return jets.compose(activation, jets.linear(jet, weights["weight"], weights["bias"]), indices)
-
-        first, second = (layer(features, e) for e in parameters["encoders"])
-        jet = features
-        for weights in parameters["layers"][:-1]:
-            jet = jets.mixture(first, second, layer(jet, weights), indices)
-        return jets.linear(jet, parameters["layers"][-1]["weight"], parameters["layers"][-1]["bias"])
-
-    def parts(self, parameters: Parameters, features: Jet, indices: Sequence[Index]) -> tuple[Any, ...]:
-        return parameters["layers"], features, indices, parameters["encoders"]
+        return jets.network_jet(activation, parameters["layers"], features, indices, parameters["encoders"])
 
 
 @partial(jax.jit, static_argnums=1)

@@ -26,8 +26,8 @@ from .. import jets
 from ..errors import MethodError
 from ..jets.taylor import Jet
 from ..problem import Index, Problem
+from .function import Function, columns
 from .lift import Lift, join_edges
-from .part import Function, columns
 
 PARTS = ("auto", "all", "damping")
 
@@ -140,12 +140,10 @@ class Waves:
         return size > _PRESENT * max(float(size.max(initial=0.0)), 1e-300)
 
     def __str__(self) -> str:
-        waves = f"e^(tL) u0, {len(self.rates)} waves"
+        modes = f"e^(tL) u0: {len(self.rates)} modes"
         if self.whole is None:
-            return f"{waves}; over the horizon they {_behaviour(self)}"
-        return (
-            f"{waves} with the damping of L alone, since under all of L they would {_behaviour(self.whole)}"
-        )
+            return f"{modes}, {_behaviour(self)} before T"
+        return f"{modes}, with the damping of L alone; under all of L, {_behaviour(self.whole)} before T"
 
     def damped(self) -> Waves:
         """The waves with nothing but their damping."""
@@ -200,9 +198,12 @@ class Waves:
 
 def _behaviour(waves: Waves) -> str:
     grown = math.exp(min(waves.growth, 700.0))
-    grow = "do not grow" if grown < 1.005 else f"grow {grown:.3g}-fold at most"
-    turn = "do not turn" if waves.phase < 0.005 else f"turn by {waves.phase:.2g} rad"
-    return f"{grow} and {turn}"
+    still = grown < 1.005, waves.phase < 0.005
+    if all(still):
+        return "none growing or rotating"
+    grow = "none growing" if still[0] else f"growing {grown:.3g}-fold at most"
+    turn = "none rotating" if still[1] else f"rotating by {waves.phase:.2g} rad"
+    return f"{grow}, {turn}"
 
 
 def has_waves(problem: Problem) -> bool:

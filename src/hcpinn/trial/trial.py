@@ -1,8 +1,7 @@
-"""The trial function u = ψ + φ · network: what is trained, and its derivatives."""
+"""The trial function u = ψ + φ · network, and its derivatives."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -17,15 +16,16 @@ from .. import jets
 from ..errors import MethodError
 from ..jets import Jet
 from ..problem import Index, Problem
+from .checks import OpenCondition, open_conditions
 from .embedding import Embedding
+from .function import Function
 from .gate import Gate, NoGate
 from .lift import Lift, NoLift
 from .network import JetNetwork, Network, Parameters
-from .part import Condition, Function
 
 
 class Fixed(eqx.Module):
-    """What of a trial's jet does not depend on its parameters, at given points."""
+    """The parts of a trial's jet at given points that do not depend on its parameters."""
 
     coordinates: Float[Array, "*chunks points axes"]
     lift: Jet
@@ -47,8 +47,6 @@ class Trial:
         network: Network,
         parameters: Mapping[str, Any] | None = None,
     ):
-        from .checks import open_conditions
-
         if isinstance(lift, NoLift) != isinstance(gate, NoGate):
             raise MethodError(
                 "NoLift() and NoGate() go together: with only one of them the initial data would neither "
@@ -56,13 +54,12 @@ class Trial:
             )
         self.problem = problem
         self.network = network
-        self._for_descent = False
         self.lift: Function = lift.bind(problem, problem.parameters if parameters is None else parameters)
         self.gate: Function = gate.bind(problem)
         self.embed: Function = embedding.bind(problem)
         self.indices: tuple[Index, ...] = (*problem.derivatives, _first(0, len(problem.axes)))
         """The derivatives of u that the residual needs."""
-        self.left_open: tuple[Condition, ...] = open_conditions(self, free=isinstance(lift, NoLift))
+        self.left_open: tuple[OpenCondition, ...] = open_conditions(self, free=isinstance(lift, NoLift))
         """The conditions that do not hold by construction."""
 
     @property
@@ -70,14 +67,8 @@ class Trial:
         """Number of real components of u."""
         return len(self.problem.components)
 
-    def for_descent(self) -> Trial:
-        """The same function, whose jet can only be differentiated once, backward, in the parameters."""
-        other = copy.copy(self)
-        other._for_descent = True
-        return other
-
     def begin(self, points: int, dtype: Any) -> None:
-        """Have compiled, beside what comes first, what descent needs that XLA does not make."""
+        """Start compiling, in the background, what training at so many points needs beyond XLA's programs."""
         if isinstance(self.network, JetNetwork):
             self.network.begin(
                 self._features().shape[1], self.outputs, jets.closure(self.indices), points, dtype
@@ -147,9 +138,7 @@ class Trial:
         wanted = self.indices if indices is None else tuple(indices)
         below = jets.closure(wanted)
         if isinstance(self.network, JetNetwork) and fixed.features is not None:
-            network = self.network
-            propagate = network.descend if self._for_descent else network.propagate
-            inner = propagate(parameters, fixed.features, below)
+            inner = self.network.propagate(parameters, fixed.features, below)
         else:
             inner = jets.nested(lambda c: self.network(parameters, self.embed(c)), fixed.coordinates, below)
         return jets.add(jets.product(fixed.gate, inner, wanted), fixed.lift)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from hcpinn.jets.fused import cuda
-from hcpinn.jets.fused.plan import Plan
+from hcpinn.jets.fused.plan import KernelPlan
 
 HEADER = Path(__file__).with_name("emulator.h")
 
 
-def emulated(plan: Plan, kernel: str, folder: Path) -> ctypes.CDLL:
+def emulated(plan: KernelPlan, kernel: str, folder: Path) -> ctypes.CDLL:
     """A library with a kernel of a plan; skips the test where there is no C++ compiler."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:

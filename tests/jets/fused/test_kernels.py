@@ -12,9 +12,8 @@ import pytest
 from hcpinn import MLP, ModifiedMLP, jets
 from hcpinn.jets import fused
 from hcpinn.jets.fused import arithmetic, cuda, host, launch
-from hcpinn.jets.fused.plan import Plan
+from hcpinn.jets.fused.plan import KernelPlan
 from hcpinn.machine.precision import double
-from hcpinn.trial.network import ACTIVATIONS
 from jets.fused.emulation import call, emulated
 
 SECOND, FOURTH, PLANE = ((0, 2), (1, 0)), ((0, 4), (1, 0)), ((0, 2, 0), (0, 0, 2), (1, 0, 0))
@@ -22,7 +21,7 @@ VALUE = ((0, 0),)
 EXACT = {"float32": 3e-6, "float64": 1e-13}
 """Relative, through a few layers."""
 
-STUDY = Plan(jets.tanh(), jets.closure(SECOND), 16_384, 22, 32, 7, 1, "float32", cuda.TILE, 0)
+STUDY = KernelPlan(jets.tanh(), jets.closure(SECOND), 16_384, 22, 32, 7, 1, "float32", cuda.TILE, 0)
 compiler = pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="there is no C++ compiler here"
 )
@@ -86,7 +85,9 @@ def emulation(monkeypatch, tmp_path_factory):
 
 
 def fused_jet(network, parameters, jet, indices):
-    return fused.propagate(ACTIVATIONS[network.activation](), *network.parts(parameters, jet, indices))
+    mixed = isinstance(network, ModifiedMLP)
+    layers, encoders = (parameters["layers"], parameters["encoders"]) if mixed else (parameters, ())
+    return fused.propagate(jets.ACTIVATIONS[network.activation](), layers, jet, indices, encoders)
 
 
 def check(network, indices, features, outputs, points, precision):
@@ -252,7 +253,7 @@ def test_arithmetic_is_that_of_jets():
 def test_what_the_kernels_do_not_know_is_named():
     with pytest.raises(NotImplementedError, match="erf"):
         arithmetic.functions(
-            ACTIVATIONS["gelu"](),
+            jets.ACTIVATIONS["gelu"](),
             jets.closure(SECOND),
             number="float",
             precision="float32",
@@ -281,7 +282,8 @@ def test_few_points_go_the_plain_way_on_a_cpu():
     network = MLP(16, 2)
     parameters, jet = inputs(network, 4, 1, indices, 600)
     assert not fused.suits(jets.tanh(), parameters, jet, indices)
-    found = network.descend(parameters, jet, indices)
+    with jets.differentiated_once():
+        found = network.propagate(parameters, jet, indices)
     right = network.propagate(parameters, jet, indices)
     assert all(np.array_equal(found[i], right[i]) for i in indices)
 
@@ -291,18 +293,18 @@ def test_they_can_be_turned_off(monkeypatch):
     indices = jets.closure(SECOND)
     parameters, jet = inputs(MLP(16, 2), 6, 1, indices, 2000)
     assert fused.suits(jets.tanh(), parameters, jet, indices)
-    assert fused.chunk(512, 128, 8) > 512
+    assert fused.points_at_once(512, jets.tanh(), 16, numbers=128, itemsize=8) > 512
     mixed = (parameters, jax.tree.map(lambda a: a.astype(jnp.float64), jet))
     assert not fused.suits(jets.tanh(), *mixed, indices)
     monkeypatch.setenv(fused.SWITCH, "off")
     assert not fused.suits(jets.tanh(), parameters, jet, indices)
-    assert fused.chunk(512, 128, 8) == 512
+    assert fused.points_at_once(512, jets.tanh(), 16, numbers=128, itemsize=8) == 512
 
 
 @pytest.fixture
 def compilers(monkeypatch):
     """Say which C++ compiler is found."""
-    remembered = (host._compiler, host._registered, fused._prepared)
+    remembered = (host._compiler, host._registered, fused._prepared, fused._warn)
 
     def only(path):
         monkeypatch.setattr(host.shutil, "which", lambda _: path)
@@ -318,8 +320,33 @@ def test_a_compiler_that_fails_is_named_and_training_goes_on(compilers):
     compilers("/bin/false")
     indices = jets.closure(SECOND)
     parameters, jet = inputs(MLP(16, 2), 5, 1, indices, 1500)
-    with pytest.warns(UserWarning, match="without fused kernels: /bin/false refuses them"):
+    with pytest.warns(UserWarning, match="training is slower: /bin/false refuses them"):
         assert not fused.suits(jets.tanh(), parameters, jet, indices)
+
+
+def test_a_compiler_that_fails_is_named_once(compilers, recwarn):
+    compilers("/bin/false")
+    for points in (1500, 3000):
+        parameters, jet = inputs(MLP(16, 2), 5, 1, jets.closure(SECOND), points)
+        assert not fused.suits(jets.tanh(), parameters, jet, jets.closure(SECOND))
+    assert len([w for w in recwarn if "fused" in str(w.message)]) == 1
+
+
+@compiler
+def test_kernels_are_taken_only_where_one_derivative_backward_was_promised():
+    indices = jets.closure(SECOND)
+    network = MLP(16, 2)
+    parameters, jet = inputs(network, 6, 1, indices, 1500)
+
+    def loss(parameters):
+        return _loss(network.propagate(parameters, jet, indices), indices)
+
+    def once(parameters):
+        with jets.differentiated_once():
+            return loss(parameters)
+
+    assert "ffi_call" in str(jax.make_jaxpr(jax.grad(once))(parameters))
+    assert "ffi_call" not in str(jax.make_jaxpr(jax.grad(loss))(parameters))
 
 
 def test_a_compiler_that_fails_beside_what_comes_first_is_named_when_kernels_are_needed(compilers, recwarn):
@@ -328,7 +355,7 @@ def test_a_compiler_that_fails_beside_what_comes_first_is_named_when_kernels_are
     parameters, jet = inputs(MLP(16, 2), 5, 1, indices, 1500)
     MLP(16, 2).begin(5, 1, indices, 1500, "float32")
     assert not recwarn
-    with pytest.warns(UserWarning, match="without fused kernels: /bin/false refuses them"):
+    with pytest.warns(UserWarning, match="training is slower: /bin/false refuses them"):
         assert not fused.suits(jets.tanh(), parameters, jet, indices)
 
 
@@ -358,7 +385,7 @@ def test_without_a_compiler_the_plain_way_is_taken_quietly(compilers, recwarn):
     indices = jets.closure(SECOND)
     parameters, jet = inputs(MLP(16, 2), 5, 1, indices, 1500)
     assert not fused.suits(jets.tanh(), parameters, jet, indices)
-    assert fused.chunk(512, 128, 8) == 512
+    assert fused.points_at_once(512, jets.tanh(), 16, numbers=128, itemsize=8) == 512
     assert not [w for w in recwarn if "fused" in str(w.message)]
 
 

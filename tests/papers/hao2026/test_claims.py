@@ -4,10 +4,10 @@ from dataclasses import asdict
 
 import pytest
 
-from hcpinn.papers.hao2026.claimed import CLAIMS
-from hcpinn.papers.hao2026.claims import Status, judge, our_evidence, published_evidence
+from hcpinn.papers.hao2026.claims import CLAIMS
+from hcpinn.papers.hao2026.findings import Status, our_evidence, published_evidence, weigh
 from hcpinn.papers.hao2026.published import published_rows
-from hcpinn.study.tables import read_tables
+from hcpinn.papers.hao2026.tables import read_tables
 from hcpinn.theory.comparison import Findings
 from recorded import record
 
@@ -15,7 +15,7 @@ BY_NAME = {claim.name: claim for claim in CLAIMS}
 
 
 def found(name, records):
-    return judge(BY_NAME[name], our_evidence(read_tables(records)))
+    return weigh(BY_NAME[name], our_evidence(read_tables(records)))
 
 
 def published_as_records():
@@ -42,7 +42,7 @@ def test_names_are_unique_and_nothing_is_decided_without_runs():
     assert len(BY_NAME) == len(CLAIMS)
     evidence = our_evidence(read_tables([]))
     for claim in CLAIMS:
-        finding = judge(claim, evidence)
+        finding = weigh(claim, evidence)
         assert finding.status is Status.NOT_RUN
         assert finding.cases
 
@@ -54,14 +54,14 @@ def test_runs_with_the_published_errors_give_the_published_findings():
         if (
             claim.name not in ("fine-tuning", "modes") and claim.topic != "Theory"
         ):  # of these nothing is published
-            assert [c.holds for c in judge(claim, ours).cases] == [
-                c.holds for c in judge(claim, published).cases
+            assert [c.holds for c in weigh(claim, ours).cases] == [
+                c.holds for c in weigh(claim, published).cases
             ]
 
 
 def test_the_published_figures_themselves_bear_out_most_claims_but_not_all():
     evidence = published_evidence(read_tables([]))
-    status = {claim.name: judge(claim, evidence).status for claim in CLAIMS}
+    status = {claim.name: weigh(claim, evidence).status for claim in CLAIMS}
     assert status["soft-is-lost"] is status["full-is-best"] is status["equal-budget"] is Status.HOLDS
     # Kuramoto–Sivashinsky is solved to 2.5e-3 with a penalty on its initial data.
     assert status["essential"] is Status.IN_PART
@@ -201,7 +201,7 @@ def test_theory_is_judged_by_its_own_numbers(further, decay):
         "consistency": {"residual": 1e-15, "initial": 0.0},
     }
     evidence = our_evidence(read_tables([]), {"advection": summary})
-    status = {claim.name: judge(claim, evidence).status for claim in CLAIMS if claim.topic == "Theory"}
+    status = {claim.name: weigh(claim, evidence).status for claim in CLAIMS if claim.topic == "Theory"}
     assert status == {
         "kernel-uneven": Status.HOLDS,
         "kernel-conditioning": Status.FAILS,

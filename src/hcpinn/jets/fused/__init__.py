@@ -1,15 +1,15 @@
-"""The jet of a multilayer perceptron, plain or modified, in one kernel forward and one backward.
+"""The jet of a multilayer perceptron, plain or modified, by one kernel forward and one backward.
 
-Layer by layer, XLA writes every layer's jet to memory and reads it again, several times each way. Here
-a few points with all their derivatives go through all layers at once: on a GPU in the registers of a
+Layer by layer, XLA writes every layer's jet to memory and reads it back, several times in each direction.
+Here a few points with all their derivatives go through all layers at once: on a GPU in the registers of a
 warp (`narrow.cu`) or in the shared memory of a block of threads (`wide.cu`), on a CPU in a core's cache
-(`host.cpp`). What the activations were computed from is kept for the way back. The backward kernel works
-through that once and leaves the gradient of each part of the points; they are added up in a fixed order, so
-that the same input always gives the same bits.
+(`host.cpp`). The inputs of the activations are kept for the backward kernel, which reads them once and gives
+the gradient of each part of the points; these are added in a fixed order, so that the same input always
+gives the same bits.
 
-The kernels are compiled for the shape at hand: on a GPU by NVIDIA's run-time compiler, which comes with
+The kernels are compiled for each shape of network: on a GPU by NVIDIA's run-time compiler, which comes with
 JAX, on a CPU by the system's C++ compiler if there is one. XLA launches them like any other operation.
-Where `suits` says no, the networks' own `propagate` does the same.
+Where `suits` says no, `network_jet` goes layer by layer instead.
 """
 
 from __future__ import annotations
@@ -25,21 +25,18 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ...problem import Index
-from ..taylor import Activation, Jet
+from ..taylor import Activation, Jet, sine, tanh
 from . import cuda, host, launch
 from .launch import platform
-from .plan import CompilerError, Plan
+from .plan import CompilerError, KernelPlan
 
 SWITCH = "HCPINN_FUSED"
 """The environment variable that turns the kernels off."""
 
-WIDEST = cuda.WIDE
-"""Neurons in a layer that the kernels are made for."""
-
 _BACKENDS = ("cpu", "gpu")
 
 Layer = dict[str, Array]
-"""Weight and bias."""
+"""`weight` (inputs × outputs) and `bias`."""
 
 
 def propagate(
@@ -51,8 +48,8 @@ def propagate(
 ) -> Jet:
     """The jet of the outputs from the jet of the features, where `suits` says so.
 
-    As `MLP.propagate`, or with two encoders as `ModifiedMLP.propagate`. It can be differentiated once,
-    backward, with respect to the parameters; the features count as constants.
+    Arguments are those of `network_jet`. It can be differentiated once, backward, with respect to the
+    parameters; the features count as constants.
     """
     plan = _plan(activation, layers, features, indices, encoders)
     value = features[indices[0]]
@@ -83,11 +80,18 @@ def suits(
     arrays = (*features.values(), layers[0]["weight"])
     if _off() or backend not in _BACKENDS or len({a.dtype for a in arrays}) > 1 or len(layers) < 3:
         return False
+    if not fusible(activation, layers[0]["weight"].shape[1]):
+        return False
     plan = _plan(activation, layers, features, indices, encoders)
     return (host.suits(plan) if backend == "cpu" else cuda.suits(plan)) and _prepared(plan, backend)
 
 
-def begin(
+def fusible(activation: Activation, width: int) -> bool:
+    """Whether there are kernels for hidden layers of this kind."""
+    return any(activation is known() for known in (tanh, sine)) and width <= cuda.WIDE
+
+
+def start_compiling(
     activation: Activation,
     sizes: Sequence[int],
     indices: Sequence[Index],
@@ -96,22 +100,28 @@ def begin(
     precision: str,
     mixed: bool,
 ) -> None:
-    """Have the kernels for layers of these sizes compiled beside whatever comes before they are needed.
+    """Start compiling, in the background, the kernels that the CPU's compiler takes seconds for.
 
-    That is for the CPU's, which take the compiler of the system a few seconds.
+    Args:
+        activation: of the hidden layers.
+        sizes: the number of features, the widths of the hidden layers, and the number of outputs.
+        indices: the derivatives that are carried along.
+        points: how many there will be at once.
+        precision: 'float32' or 'float64'.
+        mixed: whether there will be encoders.
     """
-    if platform() == "cpu" and not _off() and len(sizes) > 3:
+    if platform() == "cpu" and not _off() and len(sizes) > 3 and fusible(activation, sizes[1]):
         plan = _shaped(activation, sizes, indices, points, precision, mixed)
         if host.suits(plan):
             host.begin(plan)
 
 
-def chunk(plain: int, numbers: int, itemsize: int) -> int:
+def points_at_once(plain: int, activation: Activation, width: int, *, numbers: int, itemsize: int) -> int:
     """How many points to take forward and back at once, given how many it would be without these kernels.
 
     `numbers` is how many are kept of each point: derivatives times neurons, over all layers.
     """
-    if platform() != "cpu" or _off() or not host.possible():
+    if platform() != "cpu" or _off() or not host.possible() or not fusible(activation, width):
         return plain
     return max(plain, host.chunk(numbers, itemsize))
 
@@ -121,17 +131,23 @@ def _off() -> bool:
 
 
 @cache
-def _prepared(plan: Plan, backend: str) -> bool:
-    """Whether the kernels could be compiled; if not, it is said why."""
+def _prepared(plan: KernelPlan, backend: str) -> bool:
+    """Whether the kernels could be compiled; if not, one sentence says why, once per process."""
     try:
         if backend == "cpu":
             host.prepare(plan)
         else:
             cuda.prepare(plan)
     except (CompilerError, OSError, ImportError, AttributeError, TypeError) as error:
-        warnings.warn(f"Training goes without fused kernels: {error}", stacklevel=2)
+        _warn(str(error))
         return False
     return True
+
+
+@cache
+def _warn(reason: str) -> None:
+    """Say once that kernels could not be compiled."""
+    warnings.warn(f"The fused kernels could not be compiled, so training is slower: {reason}", stacklevel=2)
 
 
 def _plan(
@@ -140,7 +156,7 @@ def _plan(
     features: Jet,
     indices: Sequence[Index],
     encoders: Sequence[Layer],
-) -> Plan:
+) -> KernelPlan:
     value = features[indices[0]]
     sizes = (value.shape[1], *(layer["weight"].shape[1] for layer in layers))
     return _shaped(activation, sizes, indices, value.shape[0], value.dtype.name, bool(encoders))
@@ -153,11 +169,11 @@ def _shaped(
     points: int,
     precision: str,
     mixed: bool,
-) -> Plan:
+) -> KernelPlan:
     """The plan for layers of these sizes, from the features to the outputs."""
     inputs, *_, width, outputs = sizes
     on_the_cpu = platform() == "cpu"
-    return Plan(
+    return KernelPlan(
         activation,
         tuple(indices),
         points,
@@ -173,17 +189,17 @@ def _shaped(
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _run(plan: Plan, weights: tuple[Array, ...], features: tuple[Array, ...]) -> Array:
+def _run(plan: KernelPlan, weights: tuple[Array, ...], features: tuple[Array, ...]) -> Array:
     """Outputs, indices × outputs × points, without the last bias."""
     return _ahead(plan, weights, features)[0]
 
 
-def _ahead(plan: Plan, weights: tuple[Array, ...], features: tuple[Array, ...]) -> tuple[Array, Any]:
+def _ahead(plan: KernelPlan, weights: tuple[Array, ...], features: tuple[Array, ...]) -> tuple[Array, Any]:
     out, kept = launch.forward(plan)(features, weights)
     return out, (weights, features, kept)
 
 
-def _back(plan: Plan, known: Any, cotangent: Array) -> tuple[Any, Any]:
+def _back(plan: KernelPlan, known: Any, cotangent: Array) -> tuple[Any, Any]:
     (_, hidden, _, last), features, kept = known
     parts, *_ = launch.backward(plan)(features, (hidden, last, kept, cotangent))
     total = jnp.sum(parts, axis=0)

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 
 from . import arithmetic, nvrtc
-from .plan import Plan
+from .plan import KernelPlan
 
 WARPS = 8
 """Per block of threads."""
@@ -67,7 +67,7 @@ def capability() -> int:
         return 0
 
 
-def suits(plan: Plan) -> bool:
+def suits(plan: KernelPlan) -> bool:
     """Whether the kernels can do it."""
     if wide(plan):
         return (
@@ -86,7 +86,7 @@ def suits(plan: Plan) -> bool:
     )
 
 
-def wide(plan: Plan) -> bool:
+def wide(plan: KernelPlan) -> bool:
     """Whether the points are taken through the network by all warps of a block together."""
     return plan.width > NARROW
 
@@ -101,19 +101,19 @@ def tile(width: int, streams: int) -> int:
     return TILE if width <= NARROW else 32 if streams <= _FEW_STREAMS else 16
 
 
-def prepare(plan: Plan) -> None:
+def prepare(plan: KernelPlan) -> None:
     """Compile, or raise an error that says why not."""
     for name in KERNELS:
         _assembly(plan, name)
 
 
-def target(plan: Plan, name: str, arrays: int) -> tuple[str, dict[str, Any]]:
+def target(plan: KernelPlan, name: str, arrays: int) -> tuple[str, dict[str, Any]]:
     """What XLA calls, with its attributes."""
     return _LAUNCHER, {"name": name, "opaque": _packed(plan, name, arrays)}
 
 
 @dataclass(frozen=True)
-class Block:
+class ThreadBlock:
     """A block of threads."""
 
     points: int
@@ -122,21 +122,21 @@ class Block:
     """How many of them a multiprocessor works on at once."""
 
 
-def block(plan: Plan, name: str) -> Block:
+def block(plan: KernelPlan, name: str) -> ThreadBlock:
     """The blocks of threads of a kernel."""
     if wide(plan):
         # Two blocks hide each other's waiting; back there is no room for two. What is kept lies alike.
         halved = name == "hcpinn_forward" and plan.streams <= _FEW_STREAMS
-        return Block(16, WARPS // 2, 2) if halved else Block(plan.tile, WARPS, 1)
+        return ThreadBlock(16, WARPS // 2, 2) if halved else ThreadBlock(plan.tile, WARPS, 1)
     numbers = plan.width * plan.streams
     if numbers <= _TWO_BLOCKS[plan.precision] and not plan.mixed:
-        return Block(plan.tile, plan.tile // 8, 2)
+        return ThreadBlock(plan.tile, plan.tile // 8, 2)
     if name == "hcpinn_forward" and numbers <= _THREE_BLOCKS and not plan.mixed:
-        return Block(plan.tile // 2, plan.tile // 16, 3)
-    return Block(plan.tile, plan.tile // 8, 1)
+        return ThreadBlock(plan.tile // 2, plan.tile // 16, 3)
+    return ThreadBlock(plan.tile, plan.tile // 8, 1)
 
 
-def scratch(plan: Plan) -> tuple[tuple[int, ...], ...]:
+def scratch(plan: KernelPlan) -> tuple[tuple[int, ...], ...]:
     """The shapes of what the backward kernel writes for itself: cotangents of a wide network's encodings.
 
     Registers have no room for them. A plan with parts of the points is for the CPU, which needs none.
@@ -145,13 +145,13 @@ def scratch(plan: Plan) -> tuple[tuple[int, ...], ...]:
     return ((2, plan.streams, plan.padded, plan.width),) if own else ()
 
 
-def resident(plan: Plan) -> bool:
+def resident(plan: KernelPlan) -> bool:
     """Whether the weights of all layers stay on the chip, or those of one at a time."""
     abreast = block(plan, "hcpinn_backward").abreast
     return max(_shared_bytes(plan, plan.depth - 1)) <= min(_SHARED_BYTES // abreast, _MOST_SHARED)
 
 
-def shared_bytes(plan: Plan) -> tuple[int, int]:
+def shared_bytes(plan: KernelPlan) -> tuple[int, int]:
     """Dynamic shared memory of the forward and of the backward kernel."""
     if wide(plan):
         row = plan.width + 4
@@ -160,7 +160,7 @@ def shared_bytes(plan: Plan) -> tuple[int, int]:
     return _shared_bytes(plan, plan.depth - 1 if resident(plan) else 1)
 
 
-def _shared_bytes(plan: Plan, layers: int) -> tuple[int, int]:
+def _shared_bytes(plan: KernelPlan, layers: int) -> tuple[int, int]:
     hidden, first = 8 * layers * plan.width**2, 8 * -(-plan.features // 8) * 8 * plan.width
     ahead = max(hidden, first) if layers == 1 else hidden + plan.firsts * first
     stage = plan.streams * 8 * (plan.width + 4)
@@ -168,12 +168,12 @@ def _shared_bytes(plan: Plan, layers: int) -> tuple[int, int]:
     return ahead, hidden + _bytes(plan) * (plan.tile // 8) * max(stage, total)
 
 
-def _bytes(plan: Plan) -> int:
+def _bytes(plan: KernelPlan) -> int:
     """Of a number."""
     return 8 if plan.precision == "float64" else 4
 
 
-def source(plan: Plan, name: str) -> str:
+def source(plan: KernelPlan, name: str) -> str:
     """The CUDA source of a kernel."""
     threads = block(plan, name)
     names = [f"x{s}" for s in range(plan.streams)]
@@ -208,7 +208,7 @@ def source(plan: Plan, name: str) -> str:
 
 
 @cache
-def _packed(plan: Plan, name: str, arrays: int) -> bytes:
+def _packed(plan: KernelPlan, name: str, arrays: int) -> bytes:
     """A kernel and how it is launched, as the launcher reads it."""
     from jaxlib import gpu_triton
 
@@ -228,7 +228,7 @@ def _packed(plan: Plan, name: str, arrays: int) -> bytes:
     return zlib.compress(call.to_proto(name, b""))
 
 
-def _assembly(plan: Plan, name: str) -> str:
+def _assembly(plan: KernelPlan, name: str) -> str:
     return _compiled(source(replace(plan, runs=0), name))
 
 

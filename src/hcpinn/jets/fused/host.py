@@ -14,10 +14,10 @@ from pathlib import Path
 import jax
 
 from ...machine.background import BackgroundTask
-from ...machine.cache import cache_folder, writable_cache_folder
+from ...machine.cache import cache_folder, is_kept, keep, writable_cache_folder
 from ...machine.programs import machine
 from . import arithmetic
-from .plan import CompilerError, Plan
+from .plan import CompilerError, KernelPlan
 
 TILES = {"float32": 128, "float64": 64}
 """Points at a time, by precision: what belongs to them fits into a core's own cache."""
@@ -64,13 +64,13 @@ def filled(width: int) -> int:
     return -(-width // 4) * 4
 
 
-def suits(plan: Plan) -> bool:
+def suits(plan: KernelPlan) -> bool:
     """Whether the kernels can do it, and are worth it."""
     fits = plan.precision in TILES and plan.streams <= _MOST_STREAMS
     return fits and plan.points >= _FEWEST_POINTS and possible()
 
 
-def begin(plan: Plan) -> None:
+def begin(plan: KernelPlan) -> None:
     """Start compiling in the background; errors surface when the kernels are first needed."""
     text, compiler = source(plan), _compiler()
     name = _name(text, compiler)
@@ -79,17 +79,17 @@ def begin(plan: Plan) -> None:
         _compiling[name].start()
 
 
-def prepare(plan: Plan) -> None:
+def prepare(plan: KernelPlan) -> None:
     """Compile, or raise an error that says why not."""
     _registered(source(plan))
 
 
-def target(plan: Plan, name: str) -> str:
+def target(plan: KernelPlan, name: str) -> str:
     """The name under which XLA knows a kernel."""
     return f"{name}_{_registered(source(plan))}"
 
 
-def source(plan: Plan) -> str:
+def source(plan: KernelPlan) -> str:
     """The C++ source for a plan; the number of points and of runs is not part of it."""
     heads = [f"#define {name} {value}" for name, value in plan.constants().items()]
     double = plan.precision == "float64"
@@ -133,7 +133,7 @@ def _library(name: str, text: str, compiler: str) -> Path:
     """The compiled library: kept in the cache folder, made if it is not there."""
     place = Path("kernels", f"{name}.so")
     library = cache_folder() / place
-    if library.exists():
+    if is_kept(library):
         return library
     library = writable_cache_folder() / place
     folder = library.parent
@@ -157,7 +157,7 @@ def _library(name: str, text: str, compiler: str) -> Path:
         if ended.returncode:
             said = [line.split("error:")[1] for line in ended.stderr.splitlines() if "error:" in line]
             raise CompilerError(f"{compiler} refuses them:{(said or [' no reason given'])[0]}")
-        made.replace(library)
+        keep(library, made.read_bytes())
     return library
 
 

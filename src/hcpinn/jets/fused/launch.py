@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from . import cuda, host
-from .plan import Plan
+from .plan import KernelPlan
 
 Shape = tuple[int, ...]
 
@@ -27,7 +27,7 @@ def platform() -> str:
 
 
 @cache
-def forward(plan: Plan) -> Any:
+def forward(plan: KernelPlan) -> Any:
     """`forward(plan)(features, weights)`: outputs (streams, outputs, points), and what is kept."""
     shapes = (
         (plan.streams, plan.outputs, plan.padded),
@@ -37,7 +37,7 @@ def forward(plan: Plan) -> Any:
 
 
 @cache
-def backward(plan: Plan) -> Any:
+def backward(plan: KernelPlan) -> Any:
     """`backward(plan)(features, others)`: the gradient of each part of the points, all weights in one row.
 
     Behind it may come what the kernel has written for itself.
@@ -45,7 +45,7 @@ def backward(plan: Plan) -> Any:
     return _mapped(plan, "hcpinn_backward", ((plan.gradients, sum(plan.sizes)), *cuda.scratch(plan)))
 
 
-def _mapped(plan: Plan, name: str, shapes: tuple[Shape, ...]) -> Any:
+def _mapped(plan: KernelPlan, name: str, shapes: tuple[Shape, ...]) -> Any:
     """A kernel as a function of features and other arrays; under `vmap` one launch does all runs."""
 
     @jax.custom_batching.custom_vmap
@@ -68,7 +68,9 @@ def _mapped(plan: Plan, name: str, shapes: tuple[Shape, ...]) -> Any:
     return call
 
 
-def _launch(plan: Plan, name: str, shapes: Sequence[Shape], arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+def _launch(
+    plan: KernelPlan, name: str, shapes: Sequence[Shape], arrays: tuple[Array, ...]
+) -> tuple[Array, ...]:
     results = tuple(jax.ShapeDtypeStruct(shape, plan.precision) for shape in shapes)
     if platform() == "cpu":
         target, attributes = host.target(plan, name), {}

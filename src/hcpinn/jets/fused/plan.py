@@ -13,7 +13,7 @@ class CompilerError(Exception):
 
 
 @dataclass(frozen=True)
-class Plan:
+class KernelPlan:
     """A network, the derivatives it carries along, and how many points there are."""
 
     activation: Activation

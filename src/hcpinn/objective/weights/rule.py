@@ -1,4 +1,4 @@
-"""What every rule for weights at points answers to."""
+"""The interface of rules that weight points."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class WeightRule(abc.ABC):
         """
 
     def renew(self, state: State, when: Float[Array, " points"], nearest: Int[Array, " points"]) -> State:
-        """The state for new points in place of the old: each takes over what the nearest old one had.
+        """The state after points were replaced: each new point takes over the values of the nearest old one.
 
-        `nearest` are the numbers of these. Single numbers stay as they are. A rule that remembers arrays of
-        something else than points has a way of its own.
+        `nearest` are the numbers of these old points. Scalars stay as they are. A rule whose arrays are not
+        over points must override this.
         """
         return jax.tree.map(lambda values: values[nearest] if values.ndim else values, state)
 

@@ -1,321 +1,336 @@
-"""What the study claims, each claim with the comparisons that decide it.
-
-A claim is a list of cases, and a case is a comparison of errors that holds, does not hold, is left open
-because the seeds overlap (`seeds` says when), or has not been run. The same cases are put to the published
-figures, which are of one training or one mean each, so a reader sees what a claim rests on.
-
-    for claim in CLAIMS:
-        finding = judge(claim, evidence)
-        print(claim.title, finding.status.value, finding.holding, "of", finding.run)
-"""
+"""The claims of the paper, one entry each: what it says, in our words, and what decides it here."""
 
 from __future__ import annotations
 
-import enum
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from statistics import median
-from typing import Any
-
-from ...study.columns import number
-from ...study.matching import recorded_settings
-from ...study.record import Record
-from ...study.rows import MEASURES, Row, measured, without_error
-from ...study.seeds import Sample, at_most, contrary, every, lies_below
-from ...study.tables import Table
-
-MARGIN = 0.1
-"""One error counts as lower than another if it is lower by this share of it."""
-
-
-class Status(enum.Enum):
-    """What became of a claim."""
-
-    HOLDS = "holds"
-    IN_PART = "holds in part"
-    FAILS = "does not hold"
-    OVERLAP = "seeds overlap"
-    NOT_RUN = "not yet run"
-
-
-@dataclass(frozen=True)
-class Case:
-    """One comparison: what was compared, with the numbers, and how it came out."""
-
-    text: str
-    holds: bool | None
-    """None if a run it needs is missing, or if the seeds do not agree."""
-    overlap: bool = False
-    """Whether the seeds do not agree."""
-
-
-def compared(text: str, holds: bool | None) -> Case:
-    """The case of a comparison whose runs are all there."""
-    return Case(text if holds is not None else f"{text}: seeds overlap", holds, overlap=holds is None)
-
-
-def sign(outcome: bool | None, yes: str, no: str) -> str:
-    """The sign between two errors; '≶' where seeds overlap."""
-    return "≶" if outcome is None else yes if outcome else no
-
-
-Key = tuple[str, str, tuple[tuple[str, float], ...]]
-
-
-class Evidence:
-    """Errors by problem and method: ours or the published ones."""
-
-    def __init__(
-        self,
-        rows: Mapping[Key, Row],
-        figure: Callable[[Row, str], Sample | None],
-        records: Sequence[Record] = (),
-        theory: Mapping[str, Mapping[str, Any]] | None = None,
-    ):
-        self._rows = rows
-        self.figure = figure
-        """A figure of a row by its name, over the seeds."""
-        self.records = records
-        self.theory = theory or {}
-        """Summaries of `hcpinn theory`, by problem."""
-        self.used: dict[Key, Row] = {}
-        """The rows that were asked for and found."""
-
-    def __call__(self, problem: str, method: str, /, **parameters: float) -> Sample | None:
-        """The relative L2 errors, of several fields the largest; None if it was not run."""
-        row = self.row(problem, method, **parameters)
-        return None if row is None else self.figure(row, "error")
-
-    def row(self, problem: str, method: str, /, **parameters: float) -> Row | None:
-        """The row of this problem and method."""
-        key = (problem, method, tuple(sorted(parameters.items())))
-        if key in self._rows:
-            self.used[key] = self._rows[key]
-        return self._rows.get(key)
-
-    def modes(self, problem: str) -> dict[int, Sample]:
-        """Errors by number of Fourier modes."""
-        found = {}
-        for key, row in self._rows.items():
-            error = self.figure(row, "error")
-            if row.problem == problem and row.modes is not None and error is not None:
-                found[row.modes] = error
-                self.used[key] = row
-        return dict(sorted(found.items()))
-
-
-def our_evidence(tables: Iterable[Table], theory: Mapping[str, Mapping[str, Any]] | None = None) -> Evidence:
-    """The errors found here. Where a row was run at several budgets, the published one counts."""
-    rows: dict[Key, Row] = {}
-    records: dict[str, Record] = {}
-    for table in _evident(tables):
-        for row in table.rows:
-            records.update({record.key: record for record in row.done})
-            name = row.method if row.modes is None else f"m = {row.modes}"
-            key = (row.problem, name, tuple(sorted(row.parameters.items())))
-            if row.done and (key not in rows or (rows[key].deviations and not row.deviations)):
-                rows[key] = row
-    return Evidence(rows, _our_figure, list(records.values()), theory)
-
-
-def published_evidence(tables: Iterable[Table]) -> Evidence:
-    """The errors that were published."""
-    rows: dict[Key, Row] = {}
-    for table in _evident(tables):
-        for row in table.rows:
-            if row.published:
-                rows.setdefault((row.problem, row.method, tuple(sorted(row.parameters.items()))), row)
-    return Evidence(rows, _published_figure)
-
-
-def _evident(tables: Iterable[Table]) -> list[Table]:
-    """All tables but that of `expert`, which repeats rows of the others in its own measure."""
-    return [table for table in tables if table.name != "expert"]
-
-
-def _our_figure(row: Row, name: str) -> Sample | None:
-    found = {}
-    for record in row.done:
-        error = measured(record, "rel_l2" if name == "error" else name)
-        if error is not None or without_error(record):
-            found[record.seed] = math.inf if error is None else error
-    return Sample(found) if found else None
-
-
-def _published_figure(row: Row, name: str) -> Sample | None:
-    found = row.published_error if name == "error" else row.published.get(name)
-    return None if found is None else Sample({0: found})
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A statement of the study and what decides it."""
-
-    name: str
-    topic: str
-    title: str
-    statement: str
-    """What the study says, in our words."""
-    criterion: str
-    """What has to come out for it to hold."""
-    cases: Callable[[Evidence], list[Case]]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What came out for a claim."""
-
-    cases: tuple[Case, ...]
-    other_settings: bool = False
-    """Whether runs took part whose settings are not the study's, such as a smaller budget."""
-
-    @cached_property
-    def decided(self) -> int:
-        """How many comparisons came out one way or the other."""
-        return sum(case.holds is not None for case in self.cases)
-
-    @cached_property
-    def overlapping(self) -> int:
-        """How many were made, but left open by seeds that overlap."""
-        return sum(case.overlap for case in self.cases)
-
-    @property
-    def run(self) -> int:
-        """How many comparisons could be made."""
-        return self.decided + self.overlapping
-
-    @cached_property
-    def holding(self) -> int:
-        """How many of these came out as claimed."""
-        return sum(case.holds is True for case in self.cases)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every comparison could be made."""
-        return self.run == len(self.cases)
-
-    @property
-    def status(self) -> Status:
-        """Holds if every comparison that was made does; seeds that overlap bear nothing out."""
-        if not self.run:
-            return Status.NOT_RUN
-        if not self.decided:
-            return Status.OVERLAP
-        if self.holding == self.run:
-            return Status.HOLDS
-        return Status.IN_PART if self.holding else Status.FAILS
-
-    @property
-    def label(self) -> str:
-        """The status in words, and whether more is to come."""
-        return self.status.value + (" so far" if self.run and not self.complete else "")
-
-    @property
-    def reservations(self) -> str:
-        """What follows after how many comparisons hold: those that are open, and why."""
-        text = f"; in {self.overlapping} the seeds overlap" if self.overlapping else ""
-        more = len(self.cases) - self.run
-        return f"{text}; {more} more {'is' if more == 1 else 'are'} not yet run" if more else text
-
-
-def judge(claim: Claim, evidence: Evidence) -> Finding:
-    """Put a claim to the evidence."""
-    evidence.used.clear()
-    cases = tuple(claim.cases(evidence))
-    return Finding(cases, any(row.deviations for row in evidence.used.values()))
-
-
-def lower(errors: Evidence, problem: str, better: str, worse: str, **parameters: float) -> Case:
-    """Whether one method's error is lower than another's, by more than the margin."""
-    a, b = errors(problem, better, **parameters), errors(problem, worse, **parameters)
-    where = _where(problem, parameters)
-    if a is None or b is None:
-        return Case(f"{where}: {better} against {worse}", None)
-    holds = lies_below(a, b.times(1 - MARGIN))
-    between = sign(holds, "<", "≈" if a.median <= (1 + MARGIN) * b.median else ">")
-    return compared(f"{where}: {better} {a} {between} {worse} {b}", holds)
-
-
-def within(errors: Evidence, problem: str, first: str, second: str, factor: float) -> Case:
-    """Whether two methods' errors differ by no more than a factor."""
-    a, b = errors(problem, first), errors(problem, second)
-    if a is None or b is None:
-        return Case(f"{problem}: {first} against {second}", None)
-    low, high = sorted((a.median, b.median))
-    apart = high / low if math.isfinite(high) else math.inf
-    text = f"{problem}: {first} {a}, {second} {b}: a factor of {apart:.2g}"
-    return compared(text, similar(a, b, factor))
-
-
-def similar(first: Sample, second: Sample, factor: float) -> bool | None:
-    """Whether neither of two samples lies above the other by more than a factor."""
-    return every(contrary(lies_below(a.times(factor), b)) for a, b in ((first, second), (second, first)))
-
-
-def below(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> Case:
-    """Whether an error is at most a limit."""
-    found = errors(problem, method, **parameters)
-    where = _where(problem, parameters)
-    if found is None:
-        return Case(f"{where}: {method} at most {limit:g}", None)
-    return _against(f"{where}: {method} {found}", f"{limit:g}", at_most(found, limit), claimed=True)
-
-
-def above(errors: Evidence, problem: str, method: str, limit: float, **parameters: float) -> Case:
-    """Whether an error is above a limit."""
-    found = errors(problem, method, **parameters)
-    where = _where(problem, parameters)
-    if found is None:
-        return Case(f"{where}: {method} above {limit:g}", None)
-    return _against(f"{where}: {method} {found}", f"{limit:g}", at_most(found, limit), claimed=False)
-
-
-def reproduced(errors: Evidence, problem: str, method: str, measure: str, factor: float = 2.0) -> Case:
-    """Whether a figure is within a factor of the published one, or better."""
-    row = errors.row(problem, method)
-    found = None if row is None else errors.figure(row, measure)
-    if row is None or found is None or measure not in row.published:
-        return Case(f"{problem}: {MEASURES[measure]} of {method} against the published figure", None)
-    published = row.published[measure]
-    return _against(
-        f"{problem}: {MEASURES[measure]} {found}",
-        f"{factor:g} × {number(published)}",
-        at_most(found, factor * published),
-        claimed=True,
-    )
-
-
-def _against(what: str, limit: str, outcome: bool | None, *, claimed: bool) -> Case:
-    """The case of a figure and a limit that it was claimed to keep, or to break."""
-    text = f"{what} {sign(outcome, '≤', '>')} {limit}"
-    return compared(text, outcome if claimed else contrary(outcome))
-
-
-def fine_tuned(errors: Evidence) -> list[Case]:
-    """For each problem: whether the second stage lowered the loss that the first left, in every run."""
-    falls: dict[str, list[float]] = {}
-    for record in sorted(errors.records, key=lambda r: r.problem):
-        stages = recorded_settings(record)["stages"]
-        step, loss = record.history.get("step"), record.history.get("loss")
-        if [s["kind"] for s in stages] != ["Adam", "LBFGS"] or step is None or loss is None or not len(loss):
-            continue
-        first = loss[step <= stages[0]["steps"]]
-        if len(first) and len(first) < len(loss):
-            falls.setdefault(record.problem, []).append(float(first[-1] / loss[-1]))
-    cases = []
-    for problem, factors in falls.items():
-        lower = sum(f > 1 for f in factors)
-        cases.append(
-            Case(
-                f"{problem}: the loss after L-BFGS is below the one after Adam in {lower} of {len(factors)} "
-                f"runs, by a factor of {median(factors):.3g} ({min(factors):.3g} to {max(factors):.3g})",
-                lower == len(factors),
-            )
-        )
-    return cases or [Case("the loss before and after L-BFGS, from histories", None)]
-
-
-def _where(problem: str, parameters: Mapping[str, float]) -> str:
-    return problem + "".join(f", {name} = {value:g}" for name, value in parameters.items())
+from . import cases, theorems
+from .findings import Claim, fine_tuned
+
+_IC, _PBC, _SA, _RATE, _REST, _THEORY = (
+    "Exact initial data",
+    "Periodic embedding",
+    "Weights and batches",
+    "Decay rate of the lift",
+    "Beyond the ablation",
+    "Theory",
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "hard-beats-soft",
+        _IC,
+        "Exact initial data beat a penalty",
+        "Building the initial data into the trial function improves on a penalty, all else equal, across all "
+        "problems.",
+        "Of two rows that differ only in ic1 or ic2, the one with exact data has the lower error.",
+        cases.hard_against_soft,
+    ),
+    Claim(
+        "most-decisive",
+        _IC,
+        "Exact initial data are the most decisive part",
+        "Of all parts of the scheme, leaving out the exact initial data hurts most.",
+        "Leaving one part out at a time, the error is largest without ic1 or ic2.",
+        cases.worst_without_initial_data,
+    ),
+    Claim(
+        "soft-is-lost",
+        _IC,
+        "Without them, the periodic embedding ends near error 1",
+        "On Allen–Cahn and Cahn–Hilliard, periodic networks with a penalty on the initial data end with "
+        "errors near 0.99.",
+        "The rows pbc and pbc+sa have errors above 0.5.",
+        cases.soft_periodic_lost,
+    ),
+    Claim(
+        "essential",
+        _IC,
+        "Exact initial data are essential",
+        "Exact initial data are not only of use but needed for reliable training on stiff problems.",
+        "No row without ic1 or ic2 gets its error down to 1e-2.",
+        cases.no_soft_row_accurate,
+    ),
+    Claim(
+        "baseline-fails",
+        _IC,
+        "The plain network fails",
+        "A plain soft PINN does not solve these problems.",
+        "The baseline's error is above 0.05 on every problem.",
+        cases.baseline_fails,
+    ),
+    Claim(
+        "full-is-best",
+        _IC,
+        "The full scheme is the best row",
+        "With every part in place, and the better decay rate, the error is the lowest of each table.",
+        "No other row of the problem's ablation has a lower error.",
+        cases.full_scheme_best,
+    ),
+    Claim(
+        "each-part-helps",
+        _IC,
+        "Each part helps",
+        "Leaving any one part out of the full scheme makes the error larger.",
+        "On Allen–Cahn, Gray–Scott and Schrödinger the full row has a lower error than each row with one "
+        "part less.",
+        cases.each_part_helps,
+    ),
+    Claim(
+        "periodic-embedding",
+        _PBC,
+        "The periodic embedding helps exact initial data",
+        "With exact initial data, Fourier features in place of a periodic penalty lower the error.",
+        "Of two rows with ic1 or ic2 that differ only in pbc, the one with it has the lower error.",
+        lambda errors: [
+            *cases.gain(errors, "pbc", given=frozenset({"ic1"})),
+            *cases.gain(errors, "pbc", given=frozenset({"ic2"})),
+        ],
+    ),
+    Claim(
+        "only-periodic-in-ch",
+        _PBC,
+        "Cahn–Hilliard yields to three rows only",
+        "Besides the full scheme, only the periodic embedding with the slow decay gets an accurate solution.",
+        "Errors are at most 1e-2 for pbc+ic1+sa, pbc+ic2+sa and pbc+ic2, and above it for all other rows.",
+        cases.only_these_in_cahn_hilliard,
+    ),
+    Claim(
+        "weights-help",
+        _SA,
+        "Self-adaptive weights help the full scheme",
+        "With exact initial data and the periodic embedding, self-adaptive weights lower the error further.",
+        "Of two rows with pbc and ic1 or ic2 that differ only in sa, the one with it has the lower error.",
+        lambda errors: [
+            *cases.gain(errors, "sa", given=frozenset({"pbc", "ic1"})),
+            *cases.gain(errors, "sa", given=frozenset({"pbc", "ic2"})),
+        ],
+    ),
+    Claim(
+        "weights-are-second",
+        _SA,
+        "Weights matter less than exact data",
+        "In the second Allen–Cahn case the gain by weights is small beside the gain by exact data and "
+        "embedding.",
+        "The error falls by a larger factor from baseline to pbc+ic1 than from there to pbc+ic1+sa.",
+        cases.weights_matter_less,
+    ),
+    Claim(
+        "batches-help",
+        _SA,
+        "Mini-batches help systems",
+        "On Gray–Scott and Schrödinger mini-batches lower the error.",
+        "Of two rows that differ only in mb, the one with it has the lower error.",
+        lambda errors: cases.gain(errors, "mb", only=cases.SYSTEMS),
+    ),
+    Claim(
+        "schrodinger-needs-both",
+        _SA,
+        "Schrödinger needs weights and batches",
+        "Without self-adaptive weights and mini-batches the solution is hard to get; with both it is "
+        "accurate.",
+        "With both, errors are at most 1e-3; with neither, above 1e-2.",
+        cases.schrodinger_needs_both,
+    ),
+    Claim(
+        "second-field-harder",
+        _SA,
+        "In Gray–Scott the field v is harder than u",
+        "The errors of u are typically smaller than those of v, which has sharper features.",
+        "The error of u is below that of v in each row.",
+        cases.v_is_harder,
+    ),
+    Claim(
+        "fine-tuning",
+        _SA,
+        "L-BFGS goes on where Adam stops",
+        "Training has two stages: Adam, then L-BFGS, which refines what Adam found.",
+        "In every run L-BFGS ends with a lower loss than Adam left. The paper gives no figures for this.",
+        fine_tuned,
+    ),
+    Claim(
+        "fast-decay-allen-cahn-1",
+        _RATE,
+        "Allen–Cahn I: fast decay is better",
+        "In the first Allen–Cahn case a lift that decays with C = 1 does better than one with C = 0.1.",
+        "Of two rows with pbc that differ only in the rate, ic1 has the lower error than ic2.",
+        lambda errors: cases.decay(errors, "allen-cahn-1", "ic1", "ic2", given=frozenset({"pbc"})),
+    ),
+    Claim(
+        "even-decay-allen-cahn-2",
+        _RATE,
+        "Allen–Cahn II: the rate hardly matters",
+        "In the second case there is hardly a difference between the two rates.",
+        "Errors with ic1 and ic2, with pbc, are within a factor of two.",
+        lambda errors: cases.decay_even(errors, "allen-cahn-2"),
+    ),
+    Claim(
+        "slow-decay-kuramoto-sivashinsky",
+        _RATE,
+        "Kuramoto–Sivashinsky: slow decay is better",
+        "With the periodic embedding the slow decay is always better.",
+        "Of two rows with pbc that differ only in the rate, ic2 has the lower error.",
+        lambda errors: cases.decay(errors, "kuramoto-sivashinsky", "ic2", "ic1", given=frozenset({"pbc"})),
+    ),
+    Claim(
+        "slow-decay-cahn-hilliard",
+        _RATE,
+        "Cahn–Hilliard: slow decay is better",
+        "Rows with the slow decay do better than those with the fast one.",
+        "Of two rows that differ only in the rate, ic2 has the lower error.",
+        lambda errors: cases.decay(errors, "cahn-hilliard", "ic2", "ic1"),
+    ),
+    Claim(
+        "slow-decay-gray-scott",
+        _RATE,
+        "Gray–Scott: slow decay is better",
+        "Over long times the fast decay takes the initial data away too early; the slow one is always "
+        "better.",
+        "Of two rows that differ only in the rate, ic2 has the lower error.",
+        lambda errors: cases.decay(errors, "gray-scott", "ic2", "ic1"),
+    ),
+    Claim(
+        "even-decay-schrodinger",
+        _RATE,
+        "Schrödinger: the rate hardly matters",
+        "There is no significant difference between the two rates.",
+        "Errors with ic1 and ic2, with pbc, are within a factor of two.",
+        lambda errors: cases.decay_even(errors, "schrodinger"),
+    ),
+    Claim(
+        "advection-ahead",
+        "Advection",
+        "Ahead at every speed",
+        "At every speed the paper's scheme is more accurate than the characteristic network and the "
+        "baseline.",
+        "Its error is the lower one at c = 30, 40, 50 and 60.",
+        cases.advection_ahead,
+    ),
+    Claim(
+        "advection-growth",
+        "Advection",
+        "Speed hurts the baseline more",
+        "Errors grow with the speed, the baseline's much faster.",
+        "From c = 30 to c = 60 both errors grow, the baseline's by the larger factor.",
+        cases.advection_grows,
+    ),
+    Claim(
+        "advection-at-fifty",
+        "Advection",
+        "At c = 50 the baseline is lost, the scheme is not",
+        "At c = 50 the baseline fails to approximate the solution while the scheme stays accurate.",
+        "The baseline's error is above 0.5, the scheme's at most 0.05.",
+        cases.advection_at_fifty,
+    ),
+    Claim(
+        "advection-slow",
+        "Advection",
+        "Slow transport is in reach of both",
+        "At low speed both the scheme and the baseline converge.",
+        "At c = 30 both errors are at most 0.2.",
+        cases.slow_advection_easy,
+    ),
+    Claim(
+        "equal-budget",
+        "Comparison",
+        "Ahead of causal training and attention at equal budget",
+        "With 50,000 steps of Adam and 5,000 of L-BFGS for all, the paper's scheme has the lowest errors.",
+        "Its error is below those of causal-50k and rba-50k on both Allen–Cahn cases, Cahn–Hilliard and "
+        "Kuramoto–Sivashinsky.",
+        cases.ahead_at_equal_budget,
+    ),
+    Claim(
+        "attention-at-full-budget",
+        "Comparison",
+        "Attention with 300,000 steps matches or surpasses it",
+        "At its authors' budget attention is at least as good on the first Allen–Cahn case. (Their figure "
+        "is for a smaller γ₁ than the paper's, a stiffer problem.)",
+        "The error of rba is at most that of paper.",
+        cases.attention_wins_in_the_end,
+    ),
+    Claim(
+        "short-budget",
+        "Comparison",
+        "The shorter budget costs the rivals accuracy",
+        "The rivals may do worse at 50,000 steps than at their authors' 300,000.",
+        "Errors at 300,000 steps are lower than at 50,000.",
+        cases.short_budget_hurts_rivals,
+    ),
+    Claim(
+        "plane",
+        _REST,
+        "Two dimensions",
+        "The scheme carries over to Allen–Cahn in the plane, with errors near 1e-4.",
+        "The errors at t = 0.5 and t = 1 are at most twice the published ones.",
+        cases.plane_reproduced,
+    ),
+    Claim(
+        "modes",
+        _REST,
+        "Few Fourier modes are stable, too many break it",
+        "The error is low and stable for small m and gets much worse once m passes a threshold.",
+        "Up to m = 10 errors stay within a factor of three; at the largest m the error is ten times the "
+        "best or more.",
+        cases.few_modes_stable,
+    ),
+    Claim(
+        "dirichlet",
+        _REST,
+        "Dirichlet data work as well",
+        "With Dirichlet data built into lift and gate, a plain network without Fourier features gets to "
+        "5e-4.",
+        "Relative L2 and L1 errors are at most twice the published ones.",
+        cases.dirichlet_reproduced,
+    ),
+    Claim(
+        "dirichlet-below-periodic",
+        _REST,
+        "Dirichlet errors are slightly below the periodic ones",
+        "The error with Dirichlet data is slightly lower than in the periodic first case.",
+        "The error of allen-cahn-dirichlet is below that of allen-cahn-1.",
+        cases.dirichlet_below_periodic,
+    ),
+    Claim(
+        "kernel-uneven",
+        _THEORY,
+        "Soft training is pulled by competing parts",
+        "With penalties, one kernel of several parts governs training, and their imbalance makes it stiff.",
+        "The largest part holds at least ten times the smallest one's share of the kernel's trace.",
+        theorems.uneven_trace,
+    ),
+    Claim(
+        "kernel-conditioning",
+        _THEORY,
+        "Exact initial data ease the kernel's spectrum",
+        "Without the part of the initial data the kernel's eigenvalues lie closer together: less spectral "
+        "bias.",
+        "λ₁/λₙ, with n an eighth of the number of residuals, is smaller by a factor of 1.5 or more.",
+        theorems.better_conditioned,
+    ),
+    Claim(
+        "kernel-decay",
+        _THEORY,
+        "Exact initial data train faster by the kernel's account",
+        "The residual decays by the kernel alone, which favours exact initial data.",
+        "With kernels frozen until λ₁τ = 10⁴, hard training leaves less of its starting error than soft "
+        "training, by a factor of 1.5 or more.",
+        theorems.goes_further,
+    ),
+    Claim(
+        "hessian-bounds",
+        _THEORY,
+        "Hessians are bounded as stated",
+        "For linear equations the norms of both Hessians stay below bounds made of the operator and the "
+        "gate.",
+        "Both inequalities hold for the linearised network at its start.",
+        theorems.hessian_bounded,
+    ),
+    Claim(
+        "consistency",
+        _THEORY,
+        "The transformed problem is the original one",
+        "The trial function solves the equation exactly if the network solves the transformed one, and it "
+        "starts from the initial data.",
+        "Both residuals agree, and so do the initial values, to 1e-8.",
+        theorems.consistent,
+    ),
+)
+"""Every claim of the paper that can be put to the test, in the order of its parts."""

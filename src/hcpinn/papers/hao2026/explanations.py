@@ -1,4 +1,4 @@
-"""Experiments on why rows of the study come out as they do, each beside the rows it is about.
+"""Experiments on why rows of the paper come out as they do, each beside the rows it is about.
 
 An experiment differs from its row in one thing, which its name says after a comma.
 """
@@ -13,9 +13,11 @@ from ...descent import Method, Resampling, with_budget
 from ...descent.runs import Run
 from ...objective import PeriodicPenalty
 from ...problem import Problem
-from ...study.declaration import Section, Study
+from ...study import Section, Study
+from ...study.trained_groups import catalogued
 from ...trial import Decay, Fourier, Semigroup
-from .paper import SEEDS, declared, rows_of
+from . import PAGE
+from .studies import SEEDS, rows_of
 
 Pairs = list[tuple[Problem, Method]]
 
@@ -39,7 +41,7 @@ def explanations() -> Study:
         )
         for name, title, pairs in experiments
     ]
-    return Study("explanations", "Experiments on why rows come out as they do", tuple(sections))
+    return Study("explanations", "Experiments on why rows come out as they do", tuple(sections), PAGE)
 
 
 def _kink() -> Pairs:
@@ -51,7 +53,7 @@ def _kink() -> Pairs:
 
 
 def _diffusivity() -> Pairs:
-    """γ₁ = 1e-4, which the program of the study's authors has."""
+    """γ₁ = 1e-4, which the program of the paper's authors has."""
     problem, rows = _rows("allen-cahn-1", "pbc+ic1+sa", "pbc+ic2+sa", "pbc+ic1", "pbc+ic2")
     thin = problem.with_parameters(gamma1=1e-4)
     return [
@@ -108,7 +110,7 @@ def _horizon() -> Pairs:
     """Advection up to T = 1, with one Fourier mode and with ten."""
     whole, found = ENTRIES["advection"].problem, []
     for row in rows_of("ablation advection-c60"):
-        half = declared(row.problem, tuple(row.parameters.items()))
+        half = catalogued(row.problem, tuple(row.parameters.items()))
         method = find_method(row.method, whole)
         longer = replace(method, name=f"{method.name}, T = 1")
         counts = (10,) if isinstance(method.embedding, Fourier) else ()
@@ -118,7 +120,7 @@ def _horizon() -> Pairs:
 
 def _crossing() -> Pairs:
     """A larger weight on periodicity, by which alone the wave comes in again where it went out."""
-    half = declared("advection", tuple(rows_of("ablation advection-c60")[0].parameters.items()))
+    half = catalogued("advection", tuple(rows_of("ablation advection-c60")[0].parameters.items()))
     rows = [find_method(name, half) for name in ("ic1", "ic1+sa")]
     return [
         pair

@@ -1,4 +1,4 @@
-"""The study's tables: every published row with the problem and the method that reproduce it."""
+"""The paper's tables: every published row with the problem and the method that reproduce it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...problem import Problem
 from .rows import SWITCHES
 
 ADVECTION_HORIZON = {"horizon": 0.5}
-"""T of the study's advection, which it does not state: an inference.
+"""T of the paper's advection, which it does not state: an inference.
 
 With the usual T = 1 its best row ends near error 1; with half of it that row and five of the other seven of
 the ablation end below their figures.
@@ -37,7 +37,7 @@ _RIVALS = {
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One row of a table of the study."""
+    """One row of a table of the paper."""
 
     table: str
     problem: str
@@ -59,7 +59,7 @@ class PublishedRow:
 
 @cache
 def tables() -> Mapping[str, Any]:
-    """The figures of the study's tables, as published."""
+    """The figures of the paper's tables, as published."""
     return json.loads(files("hcpinn.papers.hao2026").joinpath("published.json").read_text("utf-8"))
 
 

@@ -1,0 +1,67 @@
+"""Fill api.md with every public name, room by room, from `__all__`: a hook of MkDocs.
+
+There is no second list: a name that is added to `hcpinn.__all__`, `hcpinn.study.__all__` or
+`hcpinn.theory.__all__` is on the page, under the package that defines it.
+"""
+
+import importlib
+import inspect
+
+_SECTIONS = "<!-- every public name -->"
+_FIRST = ("problem", "solving", "solution", "descent", "trial", "objective")
+"""Packages that a reader meets first; the others follow in the order of their names."""
+_GUESTS = ("hcpinn.study", "hcpinn.theory")
+"""Packages with public names of their own."""
+
+
+def on_page_markdown(markdown: str, page, **_) -> str:
+    """Put the sections where the page has its mark."""
+    return markdown.replace(_SECTIONS, sections()) if page.file.src_uri == "api.md" else markdown
+
+
+def sections() -> str:
+    """A section for each package that defines public names, then one for each guest."""
+    package = importlib.import_module("hcpinn")
+    rooms: dict[str, list[str]] = {}
+    for name in sorted(package.__all__, key=lambda name: (name.islower(), name)):  # classes, then functions
+        found = getattr(package, name)
+        room = rooms.setdefault(".".join(_home(found, "hcpinn").split(".")[:2]), [])
+        room += [_entry("hcpinn", each.__name__, each) for each in _family(found)] or [
+            _entry("hcpinn", name, found)
+        ]
+    parts = [
+        _section(name.capitalize(), f"hcpinn.{name}", rooms[f"hcpinn.{name}"]) for name in _ordered(rooms)
+    ]
+    for guest in _GUESTS:
+        module = importlib.import_module(guest)
+        entries = [_entry(guest, name, getattr(module, name)) for name in module.__all__]
+        parts.append(_section(f"`{guest}`", guest, entries))
+    return "\n\n".join(parts)
+
+
+def _ordered(rooms: dict[str, list[str]]) -> list[str]:
+    names = [room.partition(".")[2] for room in rooms]
+    return [*(name for name in _FIRST if name in names), *sorted({*names} - {*_FIRST})]
+
+
+def _family(found: object) -> list[type]:
+    """An error and those derived from it; nothing for anything else."""
+    if not (inspect.isclass(found) and issubclass(found, Exception)):
+        return []
+    return [found, *(each for derived in found.__subclasses__() for each in _family(derived))]
+
+
+def _section(title: str, module: str, entries: list[str]) -> str:
+    about = inspect.getdoc(importlib.import_module(module)) or ""
+    return "\n\n".join([f"## {title}", about.partition("\n\n")[0], *entries])
+
+
+def _entry(package: str, name: str, found: object) -> str:
+    """The directive for a name: where it is defined, or, for a plain value, where it is public."""
+    return f"::: {_home(found, package)}.{getattr(found, '__qualname__', name)}"
+
+
+def _home(found: object, package: str) -> str:
+    """The module that defines a class or function; of anything else, the package that has it."""
+    named = inspect.isclass(found) or inspect.isfunction(found)
+    return found.__module__ if named else package

@@ -1,0 +1,84 @@
+"""An orthonormal basis along one axis: points, weights, and functions with their derivatives there."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from .features import Layer
+
+_PER_PANEL = 12
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Functions Q orthonormal in the weighted sum over points: Qᵀ W Q = 1."""
+
+    layer: Layer
+    points: np.ndarray
+    weights: np.ndarray
+    values: tuple[np.ndarray, ...]
+    """Q, Q′, … at the points."""
+
+    @property
+    def rank(self) -> int:
+        return self.values[0].shape[1]
+
+    @property
+    def test(self) -> np.ndarray:
+        """Qᵀ W, by which a function is projected."""
+        return (self.values[0] * self.weights[:, None]).T
+
+
+def quadrature(
+    count: int, low: float, high: float, *, periodic: bool, density: tuple[np.ndarray, np.ndarray] | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """About `count` points and weights: even along a periodic axis, else Gauss panels of equal density."""
+    if density is None and periodic:
+        return low + (high - low) * np.arange(count) / count, np.full(count, (high - low) / count)
+    panels = max(-(-count // _PER_PANEL), 4)
+    ends = np.linspace(low, high, panels + 1)
+    if density is not None:
+        x, values = density
+        mass = np.concatenate([[0.0], np.cumsum((values[1:] + values[:-1]) / 2 * np.diff(x))])
+        ends = np.interp(np.linspace(0, mass[-1], panels + 1), mass, x)
+        ends[0], ends[-1] = low, high
+    nodes, weights = np.polynomial.legendre.leggauss(_PER_PANEL)
+    half = np.diff(ends)[:, None] / 2
+    return (ends[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
+
+
+def orthonormal(
+    layer: Layer,
+    points: np.ndarray,
+    weights: np.ndarray,
+    *,
+    order: int,
+    cut: float,
+    condition: tuple[float, float] | None = None,
+) -> Basis:
+    """The layer with output weights that make its functions orthonormal, of numerical rank at `cut`.
+
+    `condition` (α, β) keeps the functions with α u + β ∂u/∂n = 0 at both ends.
+    """
+    neurons = layer.neurons(points, order)
+    root = np.sqrt(weights)[:, None]
+    columns, sizes, rows = scipy.linalg.svd(root * neurons[0], full_matrices=False, check_finite=False)
+    rank = int(np.sum(sizes > cut * sizes[0]))
+    mix = rows[:rank].T / sizes[:rank]
+    # Φ M carries rounding errors over σ; the left singular vectors, the same functions, do not.
+    functions = columns[:, :rank] / root
+    if condition is not None:
+        ends = dataclasses.replace(layer, mix=mix).derivatives(np.array([layer.low, layer.high]), 1)
+        rows_at = condition[0] * ends[0] + condition[1] * np.array([[-1.0], [1.0]]) * ends[1]
+        whole = np.linalg.qr(rows_at.T / np.linalg.norm(rows_at, axis=1), mode="complete")[0]
+        mix, functions = mix @ whole[:, 2:], functions @ whole[:, 2:]
+    layer = dataclasses.replace(layer, mix=mix)
+    factor, values = 1.0, [functions]
+    for k, f in enumerate(neurons[1:], 1):
+        factor *= k
+        values.append(factor * (f @ mix))
+    return Basis(layer, points, weights, tuple(values))

@@ -1,0 +1,253 @@
+"""The engine: solve with a few features, adapt, solve with more, until two solutions agree.
+
+Each pass draws its features anew. Two consecutive passes are independent, so they differ by about the error
+of the first, and the second, with more features, is better: half their difference is the estimate.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time as clock
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import MethodError
+from ..machine.precision import double
+from ..problem import Problem
+from .adapt import densities
+from .basis import Basis, orthonormal, quadrature
+from .breaks import find_breaks, find_places
+from .evolved import Evolved, assemble
+from .features import sample
+from .lift import Carrier
+from .outcome import Halted, Pass, Stop
+from .pointwise import Pointwise
+from .projection import Projection
+from .radau import Track, integrate
+
+Density = tuple[np.ndarray, np.ndarray]
+
+_FIRST = {1: 160, 2: 28, 3: 12}
+"""Features per axis in the first pass, by number of space dimensions."""
+
+_MOST = {1: 1600, 2: 240, 3: 72}
+
+_GROWTH = 1.4
+
+_COMPARED = 65
+"""Times at which two passes are compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evolution:
+    """Output weights that move in time: the method's few settings, all found by the engine unless given."""
+
+    name: str = "evolve"
+    features: int | None = None
+    """Features per axis in the last pass; by default as many as the accuracy takes."""
+    stages: int | None = None
+    """Radau points per time step: 3, 5 or 7."""
+
+    def __post_init__(self) -> None:
+        if self.features is not None and self.features < 8:
+            raise MethodError(
+                f"An evolution needs at least 8 features per axis, but features = {self.features}."
+            )
+        if self.stages is not None and self.stages not in (3, 5, 7):
+            raise MethodError(f"An evolution has 3, 5 or 7 stages, but stages = {self.stages!r}.")
+
+
+def applies(problem: Problem) -> str | None:
+    """Why the engine cannot solve a problem, in a sentence; None if it can."""
+    return None
+
+
+def evolve(
+    problem: Problem,
+    *,
+    accuracy: float = 1e-3,
+    seed: int = 0,
+    max_seconds: float | None = None,
+    progress: Callable[[Pass], None] | None = None,
+    method: Evolution = Evolution(),
+) -> Evolved:
+    """Solve a problem to a relative L2 error of `accuracy`, as judged by the engine's own estimate.
+
+    `seed` picks the sampled features, `max_seconds` bounds the time taken, and `progress` is called as time
+    advances with the pass so far: its rank, its steps, and the time reached.
+    """
+    if not 1e-12 <= accuracy < 1:
+        raise MethodError(f"The accuracy must lie between 1e-12 and 1, but is {accuracy!r}.")
+    reason = applies(problem)
+    if reason is not None:
+        raise MethodError(reason)
+    with double():
+        return _Engine(problem, accuracy, seed, max_seconds, progress, method).run()
+
+
+@dataclass(frozen=True)
+class _Solved:
+    projection: Projection
+    track: Track
+
+
+class _Engine:
+    def __init__(
+        self,
+        problem: Problem,
+        accuracy: float,
+        seed: int,
+        max_seconds: float | None,
+        progress: Callable[[Pass], None] | None,
+        method: Evolution,
+    ):
+        self.problem, self.accuracy, self.seed = problem, accuracy, seed
+        self.begun = clock.perf_counter()
+        self.deadline = np.inf if max_seconds is None else self.begun + max_seconds
+        self.progress, self.method = progress, method
+        self.passes: list[Pass] = []
+        self.dimensions = len(problem.space)
+
+    def run(self) -> Evolved:
+        """Pass after pass, until the estimate is met or nothing more can be done."""
+        best: tuple[float, _Solved] | None = None
+        try:
+            self.carrier, self.pointwise = Carrier(self.problem), Pointwise(self.problem)
+            self.breaks = find_breaks(self.problem, self.pointwise, self.carrier)
+            stop = None
+            previous: _Solved | None = None
+            given = [find_places(self.problem, self.pointwise, axis) for axis in range(self.dimensions)]
+            density: list[Density | None] = list(given)
+            count, failed, stalled = _FIRST[self.dimensions], np.inf, 0
+            most = self.method.features or _MOST[self.dimensions]
+            while stop is None:
+                count = min(count, most)
+                try:
+                    solved = self._solve(count, density)
+                except Halted as halted:
+                    if halted.stop is Stop.TIME:
+                        stop = halted.stop
+                        break
+                    if abs(halted.time - failed) < 1e-2 * self.problem.duration or count == most:
+                        stop = halted.stop
+                    failed = halted.time
+                    density = list(given)
+                    count = math.ceil(count * _GROWTH)
+                    continue
+                estimate = np.inf
+                if previous is not None:
+                    looser = len(self.passes) % 2 == 1
+                    estimate = self._difference(previous, solved) / (1 if looser else 2)
+                self._note(count, solved, estimate)
+                if best is None or estimate <= best[0]:
+                    best, stalled = (estimate, solved), 0
+                else:
+                    stalled += 1
+                if estimate <= self.accuracy / 2:
+                    stop = Stop.ACCURATE
+                elif stalled == 3:
+                    stop = Stop.STALLED
+                elif count == most and previous is not None:
+                    stop = Stop.RANK
+                else:
+                    found = densities(solved.projection, solved.track)
+                    density = [_larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
+                    previous = solved
+                    count = math.ceil(count * _GROWTH)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            stop = Stop.INTERRUPTED
+        except (FloatingPointError, np.linalg.LinAlgError):
+            stop = Stop.BLOWUP
+        function = None
+        if best is not None:
+            solved = best[1]
+            layers = [b.layer for b in solved.projection.bases]
+            function = assemble(self.carrier, layers, solved.track, len(self.problem.components))
+        estimate = np.inf if best is None else best[0]
+        seconds = clock.perf_counter() - self.begun
+        return Evolved(self.problem, function, estimate, stop, tuple(self.passes), seconds)
+
+    def _uneven(self, density: Density) -> Density | None:
+        """The density where it asks for fronts; none where even features serve as well."""
+        x, values = density
+        length = x[-1] - x[0]
+        return density if values.max() * length > 40 else None
+
+    def _solve(self, count: int, density: list[Density | None]) -> _Solved:
+        number = len(self.passes)
+        bases = [self._basis(axis, count, d, number) for axis, d in enumerate(density)]
+        projection = Projection(self.problem, self.pointwise, self.carrier, bases)
+        stages = self.method.stages or (3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7)
+        tolerance = max(min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4), 1e-13)
+        begun, state = clock.perf_counter(), projection.start()
+        track = Track(stages, [self.breaks[0]], [])
+
+        def report(time: float) -> None:
+            if self.progress is not None:
+                spent = clock.perf_counter() - begun
+                self.progress(Pass(count, projection.unknowns, track.steps, spent, np.inf, time))
+
+        for piece in itertools.pairwise(self.breaks):
+            integrate(projection, state, piece, track, tolerance, deadline=self.deadline, report=report)
+            state = track.values[-1][-1]
+        return _Solved(projection, track)
+
+    def _basis(self, axis: int, count: int, density: Density | None, number: int) -> Basis:
+        problem = self.problem
+        condition = problem.boundaries[axis]
+        low, high = problem.domain.bounds[axis]
+        periodic, gated = condition.periodic, condition.prescribes_values
+        rng = np.random.default_rng([zlib.crc32(problem.space[axis].encode()), self.seed, number])
+        layer = sample(
+            count, low, high, periodic=periodic, gated=gated, density=density, steepest=2.0, rng=rng
+        )
+        if density is not None and periodic:  # periodic fronts come in pairs, half a period apart
+            x, values = density
+            density = x, np.maximum(values, np.interp(x + (high - low) / 2, x, values, period=high - low))
+        room = (2.0 if density is None else 2.5) if self.dimensions == 1 else 1.5
+        points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
+        order = max(index[axis + 1] for index in problem.derivatives)
+        free = None if periodic or gated else (condition.sides[0].value, condition.sides[0].slope)
+        cut = 1e-13 if self.dimensions == 1 and free is None else 1e-10
+        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, condition=free)
+
+    def _difference(self, old: _Solved, new: _Solved) -> float:
+        """‖u_new − u_old‖ / ‖u_new‖ over space and time, the worst component."""
+        times = np.linspace(self.problem.start, self.problem.horizon, _COMPARED)
+        bases = new.projection.bases
+        states = new.track.at(times).T
+        change = new.projection._spread(states, (0,) * self.dimensions)
+        values = change + new.projection.psi(times)[0]
+        tables = [
+            b.layer.derivatives(n.points, 0)[0] for b, n in zip(old.projection.bases, bases, strict=True)
+        ]
+        before = old.track.at(times).T.reshape(old.projection.count, *old.projection.ranks, -1)
+        change = change - old.projection._along(before, tables).reshape(change.shape)
+        weights = new.projection.weights[None, :, None]
+        sizes = np.sqrt(np.sum(weights * values**2, axis=(1, 2)))
+        gaps = np.sqrt(np.sum(weights * change**2, axis=(1, 2)))
+        floor = 1e-3 * sizes.max()
+        return float(np.max(gaps / np.maximum(sizes, max(floor, 1e-300))))
+
+    def _note(self, count: int, solved: _Solved, estimate: float) -> None:
+        spent = clock.perf_counter() - self.begun - sum(p.seconds for p in self.passes)
+        done = Pass(
+            count, solved.projection.unknowns, solved.track.steps, spent, estimate, solved.track.times[-1]
+        )
+        self.passes.append(done)
+        if self.progress is not None:
+            self.progress(done)
+
+
+def _larger(one: Density | None, other: Density | None) -> Density | None:
+    """The larger of two densities at every place."""
+    if one is None or other is None:
+        return other if one is None else one
+    x = np.union1d(one[0], other[0])
+    return x, np.maximum(np.interp(x, *one), np.interp(x, *other))

@@ -1,0 +1,138 @@
+"""The outcome of an evolution: u(t, x) = ψ(t, x) + Σ cⱼ(t) φⱼ(x) as a function with all its derivatives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..errors import HcpinnError
+from ..problem import Index, Problem
+from .features import Layer
+from .lift import Carrier
+from .outcome import Pass, Stop
+from .radau import Track
+
+_ROOM = 1 << 21
+"""Numbers held at once while points are evaluated."""
+
+
+class Function(eqx.Module):
+    """u(t, x), traceable: usable inside `jit`, `grad` and `vmap`."""
+
+    layers: tuple[Layer, ...]
+    """The hidden layer along each space axis."""
+    edges: Any
+    """The ends of the time steps."""
+    powers: Any
+    """c on each step in powers of 2 (t − tₖ)/h − 1: steps × powers × component × function along x, y, z."""
+    carrier: Carrier = eqx.field(static=True)
+
+    def __call__(self, points: Float[Array, "points axes"]) -> Float[Array, "points components"]:
+        """u at points, t in the first column."""
+        return self.derivative(points, (0,) * points.shape[1])
+
+    def derivative(
+        self, points: Float[Array, "points axes"], index: Index
+    ) -> Float[Array, "points components"]:
+        """A derivative of u at points, by how often it is taken along t, x, …."""
+        dtype = points.dtype
+        edges, powers = jnp.asarray(self.edges, dtype), jnp.asarray(self.powers, dtype)
+        layers = jax.tree.map(lambda a: jnp.asarray(a, dtype), self.layers)
+        count = powers.shape[1]
+        factors = [math.perm(q, index[0]) for q in range(count)]
+
+        def at(point: Array) -> Array:
+            step = jnp.clip(jnp.searchsorted(edges, point[0], side="left") - 1, 0, len(edges) - 2)
+            length = edges[step + 1] - edges[step]
+            share = 2 * (point[0] - edges[step]) / length - 1
+            zero = jnp.zeros_like(share)
+            weights = jnp.stack(
+                [f * share ** (q - index[0]) if q >= index[0] else zero for q, f in enumerate(factors)]
+            )
+            result = jnp.tensordot(weights * (2 / length) ** index[0], powers[step], 1)
+            for axis, layer in reversed(list(enumerate(layers))):
+                order = index[axis + 1]
+                result = result @ layer.derivatives(point[axis + 1 : axis + 2], order)[order][0]
+            return result
+
+        batch = max(1, _ROOM // max(1, math.prod(powers.shape[1:])))
+        network = jax.lax.map(at, points, batch_size=min(batch, 1024))
+        return network + self.carrier.derivative(points, index)
+
+    def on_grid(self, times: np.ndarray, *axes: np.ndarray, index: Index | None = None) -> np.ndarray:
+        """A derivative on the grid of all times and positions: component × time × x × y × z (NumPy)."""
+        index = index or (0,) * (1 + len(axes))
+        count = self.powers.shape[1]
+        step = np.clip(np.searchsorted(self.edges, times, side="left") - 1, 0, len(self.edges) - 2)
+        length = np.diff(self.edges)[step]
+        share = 2 * (times - self.edges[step]) / length - 1
+        weights = np.zeros((len(times), count))
+        for q in range(index[0], count):
+            weights[:, q] = math.perm(q, index[0]) * share ** (q - index[0]) * (2 / length) ** index[0]
+        result = np.stack([np.tensordot(w, self.powers[k], 1) for w, k in zip(weights, step, strict=True)], 1)
+        for axis, (layer, x) in enumerate(zip(self.layers, axes, strict=True)):
+            functions = layer.derivatives(np.asarray(x, float), index[axis + 1])[index[axis + 1]]
+            result = np.moveaxis(np.tensordot(functions, result, (1, 2 + axis)), 0, 2 + axis)
+        return result + self.carrier.on_grid(times, axes, index)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything but the problem as plain arrays, for a file; `from_arrays` takes them back."""
+        arrays = {"edges": np.asarray(self.edges), "powers": np.asarray(self.powers)}
+        for number, layer in enumerate(self.layers):
+            arrays |= {
+                f"layer.{number}.weights": np.asarray(layer.weights),
+                f"layer.{number}.biases": np.asarray(layer.biases),
+                f"layer.{number}.mix": np.asarray(layer.mix),
+                f"layer.{number}.kind": np.array([layer.low, layer.high, layer.periodic, layer.gated]),
+            }
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, problem: Problem, arrays: Mapping[str, np.ndarray]) -> Function:
+        """The function that `to_arrays` took apart, for the same problem."""
+        layers = []
+        for number in range(len(problem.space)):
+            part = {
+                name: np.asarray(arrays[f"layer.{number}.{name}"]) for name in ("weights", "biases", "mix")
+            }
+            low, high, periodic, gated = np.asarray(arrays[f"layer.{number}.kind"])
+            layers.append(
+                Layer(**part, low=float(low), high=float(high), periodic=bool(periodic), gated=bool(gated))
+            )
+        return cls(tuple(layers), np.asarray(arrays["edges"]), np.asarray(arrays["powers"]), Carrier(problem))
+
+
+def assemble(carrier: Carrier, layers: Sequence[Layer], track: Track, components: int) -> Function:
+    """The function that a track of output weights makes with its layers."""
+    ranks = [layer.mix.shape[1] for layer in layers]
+    powers = track.powers()
+    powers = powers.reshape(*powers.shape[:2], components, *ranks)
+    return Function(tuple(layers), np.asarray(track.times), powers, carrier)
+
+
+@dataclass(frozen=True, eq=False)
+class Evolved:
+    """What `evolve` hands back."""
+
+    problem: Problem
+    function: Function | None
+    """u(t, x); None where not one pass came to its end."""
+    estimated_error: float
+    """The relative L2 error of u by the engine's own estimate; infinite where there is none."""
+    stop: Stop
+    passes: tuple[Pass, ...]
+    seconds: float
+
+    def derivative(self, points: Array, index: Index) -> Array:
+        """A derivative of u at points (t in the first column): points × real components."""
+        if self.function is None:
+            raise HcpinnError(f"There is no solution. {self.stop.value}")
+        return self.function.derivative(points, index)

@@ -1,0 +1,163 @@
+"""Sampled hidden layers along one axis, φ(x) = g(x) [tanh(A E(x) + b), 1] M, with all their derivatives.
+
+E(x) = [cos kθ, sin kθ], k = 1 … m, with θ = 2π(x − a)/(b − a) along a periodic axis, and E(x) = x − (a + b)/2
+along any other. Functions of one coordinate are carried as Taylor coefficients, f(x + δ) = Σ fₖ δᵏ: products
+become Cauchy products, and y = tanh z follows from y′ = (1 − y²) z′.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+Series = list[Any]
+"""Taylor coefficients f₀, f₁, …, each points × functions."""
+
+
+class Layer(eqx.Module):
+    """One hidden layer along one axis, and the output weights M that make its functions orthonormal."""
+
+    weights: Any
+    """A, inputs × neurons."""
+    biases: Any
+    mix: Any
+    """M, (neurons + 1) × functions."""
+    low: float = eqx.field(static=True)
+    high: float = eqx.field(static=True)
+    periodic: bool = eqx.field(static=True)
+    gated: bool = eqx.field(static=True)
+    """Whether g = 4 (x − a)(b − x)/(b − a)², else g = 1."""
+
+    def derivatives(self, x: Any, order: int) -> Series:
+        """φ, φ′, …, φ⁽ⁿ⁾ at positions x: arrays points × functions."""
+        return [math.factorial(k) * (f @ self.mix) for k, f in enumerate(self.neurons(x, order))]
+
+    def neurons(self, x: Any, order: int) -> Series:
+        """The Taylor coefficients of g(x) [tanh(A E(x) + b), 1], before M."""
+        xp = np if isinstance(x, np.ndarray) else jnp
+        z = [e @ self.weights for e in self._embed(x, order, xp)]
+        z[0] = z[0] + self.biases
+        ones = xp.ones_like(x)[:, None]
+        y = [xp.concatenate([f, ones if k == 0 else 0 * ones], 1) for k, f in enumerate(_tanh(z, xp))]
+        return product(y, self._gate(x, order), order) if self.gated else y
+
+    def _embed(self, x: Any, order: int, xp: Any) -> Series:
+        if not self.periodic:
+            first = (x - (self.low + self.high) / 2)[:, None]
+            return [first, xp.ones_like(first), *[0 * first] * (order - 1)][: order + 1]
+        waves = np.arange(1, len(self.weights) // 2 + 1) * (2 * np.pi / (self.high - self.low))
+        angle = (x - self.low)[:, None] * waves
+        cosine, sine = xp.cos(angle), xp.sin(angle)
+        turns = [(cosine, sine), (-sine, cosine), (-cosine, -sine), (sine, -cosine)]
+        scales = [waves**k / math.factorial(k) for k in range(order + 1)]
+        return [xp.concatenate([s * c for c in turns[k % 4]], 1) for k, s in enumerate(scales)]
+
+    def _gate(self, x: Any, order: int) -> Series:
+        scale = 4 / (self.high - self.low) ** 2
+        parts = [(x - self.low) * (self.high - x), self.low + self.high - 2 * x, 0 * x - 1]
+        return [scale * p[:, None] for p in parts[: order + 1]]
+
+
+def product(left: Series, right: Series, order: int) -> Series:
+    """The Taylor coefficients of a product."""
+    result = []
+    for k in range(order + 1):
+        terms = [left[j] * right[k - j] for j in range(len(left)) if 0 <= k - j < len(right)]
+        result.append(sum(terms[1:], start=terms[0]))
+    return result
+
+
+def _tanh(z: Series, xp: Any) -> Series:
+    """y = tanh z from y′ = (1 − y²) z′, coefficient by coefficient."""
+    y = [xp.tanh(z[0])]
+    v = [1 - y[0] * y[0]]
+    for k in range(1, len(z)):
+        y.append(sum(j * z[j] * v[k - j] for j in range(1, k + 1)) / k)
+        if k + 1 < len(z):
+            v.append(-sum(y[j] * y[k - j] for j in range(k + 1)))
+    return y
+
+
+def sample(
+    count: int,
+    low: float,
+    high: float,
+    *,
+    periodic: bool,
+    gated: bool,
+    density: tuple[np.ndarray, np.ndarray] | None,
+    steepest: float,
+    rng: np.random.Generator,
+) -> Layer:
+    """A layer of `count` sampled neurons.
+
+    Without a `density` the neurons cover the axis evenly; with one, (positions, values), half of them
+    are fronts placed by it, with slopes up to `steepest`. More neurons are steeper.
+    """
+    length = high - low
+    fronts = 0 if density is None else count // 2
+    smooth = count - fronts
+    modes = 4
+    if periodic:
+        spread = max(smooth, 50) / 100
+        weights = rng.standard_normal((2 * modes, smooth)) * spread / math.sqrt(2 * modes)
+        biases = rng.standard_normal(smooth) * spread
+    else:
+        centres = low - 0.1 * length + 1.2 * length * _even(smooth, rng, 0)
+        slopes = np.exp(_between(1.0, max(0.2 * smooth, 4.0), _even(smooth, rng, 1))) * 2 / length
+        weights = slopes[None]
+        biases = slopes * ((low + high) / 2 - centres)
+    if fronts and density is not None:
+        added = _fronts(fronts, low, high, periodic, density, steepest, rng)
+        if periodic:
+            more = np.zeros((2 * modes, fronts))
+            more[[0, modes]] = added[0]
+        else:
+            more = added[0]
+        weights = np.concatenate([weights, more], 1)
+        biases = np.concatenate([biases, added[1]])
+    return Layer(weights, biases, np.eye(count + 1), low, high, periodic, gated)
+
+
+def _fronts(
+    count: int,
+    low: float,
+    high: float,
+    periodic: bool,
+    density: tuple[np.ndarray, np.ndarray],
+    steepest: float,
+    rng: np.random.Generator,
+    spread: float = 6.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and biases of neurons with fronts where the density is high, by pairs along a periodic axis."""
+    length = high - low
+    x, values = density
+    mass = np.concatenate([[0.0], np.cumsum((values[1:] + values[:-1]) / 2 * np.diff(x))])
+    mass /= mass[-1]
+    centres = np.interp(_even(count, rng, 0), mass, x)
+    local = np.interp(centres, x, values)
+    top = np.maximum(local, 8 / length) * steepest
+    slopes = np.exp(_between(top / spread, top, _even(count, rng, 1)))
+    if not periodic:
+        return slopes[None], slopes * ((low + high) / 2 - centres)
+    # tanh(S (cos(θ − c) − cos w)): fronts at c ± w with slope S sin w, the second one anywhere.
+    turn = 2 * np.pi / length
+    first = (centres - low) * turn
+    half = np.pi * rng.uniform(0.45, 0.5, count) * rng.choice([-1, 1], count)
+    steep = slopes / turn / np.abs(np.sin(half))
+    middle = first - half
+    return np.stack([steep * np.cos(middle), steep * np.sin(middle)]), -steep * np.cos(half)
+
+
+def _even(count: int, rng: np.random.Generator, number: int) -> np.ndarray:
+    """Evenly spread numbers in [0, 1), multiples of an irrational number shifted at random."""
+    irrational = (0.7548776662466927, 0.5698402909980532)[number]
+    return np.modf(rng.random() + irrational * np.arange(count))[0]
+
+
+def _between(low: Any, high: Any, share: np.ndarray) -> np.ndarray:
+    return np.log(low) + share * (np.log(high) - np.log(low))

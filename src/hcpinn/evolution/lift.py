@@ -1,0 +1,220 @@
+"""The lift ψ of an evolution: all initial and boundary data, with its derivatives at points over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.extend.core as jex
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from ..machine.precision import double
+from ..problem import Index, Problem
+from ..trial import Decay, Semigroup, jet_of
+from ..trial.function import columns
+from ..trial.semigroup import Waves, has_waves
+
+_CHUNK = 1024
+
+_TAIL = 1e3
+"""How much faster than the fastest wave the remainder of the initial data fades."""
+
+
+def has_wave_lift(problem: Problem) -> bool:
+    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension."""
+    return len(problem.space) == 1 and has_waves(problem)
+
+
+class Carrier:
+    """ψ for one problem: e^{tL} u₀ where there are waves, else u₀ with the boundary data added."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.indices: tuple[Index, ...] = (*problem.derivatives, (1, *(0 for _ in problem.space)))
+        self.waves: Waves | None = Semigroup().waves(problem) if has_wave_lift(problem) else None
+        if self.waves is not None:
+            # What the waves leave of a kink has a curvature that no point sees: it must not last.
+            self.waves.tail_rate *= _TAIL
+            self.function: Callable[[Array], Array] = self.waves
+        else:
+            self.function = _with_slopes(problem, Decay(0.0).bind(problem, problem.parameters))
+
+    def derivative(self, points: Array, index: Index) -> Array:
+        """A derivative of ψ at points (t in the first column), traceable: points × components."""
+        return jet_of(self.function, points, (index,))[index]
+
+    def on_grid(self, times: np.ndarray, axes: Sequence[np.ndarray], index: Index) -> np.ndarray:
+        """A derivative of ψ on a grid: component × time × x × y × z."""
+        mesh = np.meshgrid(*axes, indexing="ij")
+        space = np.stack([np.asarray(m, float).ravel() for m in mesh], axis=1)
+        wanted = Carrier.__new__(Carrier)
+        wanted.__dict__.update(
+            problem=self.problem, waves=self.waves, function=self.function, indices=(index,)
+        )
+        with double():
+            found = wanted.on(space)(np.asarray(times, float))[0]
+        found = np.broadcast_to(found, (*found.shape[:2], len(times)))
+        return np.moveaxis(found, 2, 1).reshape(len(found), len(times), *mesh[0].shape)
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether the part of ψ that carries boundary data depends on time."""
+        space = np.full((1, len(self.problem.space)), 0.3) * self.problem.domain.lengths
+        place = jnp.asarray(space + np.asarray(self.problem.domain.lower))
+
+        def along(t: Array) -> Array:
+            return self._slow(jnp.concatenate([t[:, None], place], axis=1))
+
+        return _depends(along, jnp.asarray([self.problem.start]))
+
+    @cached_property
+    def _slow(self) -> Callable[[Array], Array]:
+        """What of ψ has no closed form in time: all of it without waves, else the boundary data."""
+        if self.waves is None:
+            return self.function
+        edges = self.waves._edges
+        return lambda c: edges(c[:, 0], columns(self.problem, c)[1:])
+
+    @cached_property
+    def _jets(self) -> Any:
+        def run(points: Array) -> Array:
+            found = jet_of(self._slow, points, self.indices)
+            return jnp.stack([found[i] for i in self.indices])
+
+        return jax.jit(run)
+
+    @cached_property
+    def _start_jets(self) -> Any:
+        """The derivatives of u₀ − G(t₀, ·) that the waves' remainder needs."""
+        assert self.waves is not None
+        begin = self.waves._start
+        return jax.jit(lambda p: jnp.stack([jet_of(begin, p, (i,))[i] for i in self._spatial]))
+
+    @cached_property
+    def _spatial(self) -> tuple[Index, ...]:
+        return tuple((0, *i[1:]) for i in self.indices)
+
+    def on(self, space: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """ψ at fixed places (points × axes) as a function of times: index × component × point × time.
+
+        The indices are those that F uses, and last the time derivative.
+        """
+        parts: list[Callable[[np.ndarray], np.ndarray]] = []
+        if self.moves:
+            parts.append(lambda times: self._moving(space, times))
+        elif self.waves is None or not self.problem.boundaries[0].periodic:
+            still = self._moving(space, np.array([self.problem.start]))
+            parts.append(lambda times: still)
+        if self.waves is not None:
+            parts.append(self._waves_on(space, self.waves))
+
+        def psi(times: np.ndarray) -> np.ndarray:
+            total = parts[0](times)
+            for part in parts[1:]:
+                total = total + part(times)
+            return total
+
+        return psi
+
+    def _moving(self, space: np.ndarray, times: np.ndarray) -> np.ndarray:
+        points = np.column_stack([np.tile(times, len(space)), np.repeat(space, len(times), axis=0)])
+        found = _chunked(self._jets, points)  # index × point·time × component
+        found = found.reshape(len(self.indices), len(space), len(times), -1)
+        return np.moveaxis(found, 3, 1)
+
+    def _waves_on(self, space: np.ndarray, waves: Waves) -> Callable[[np.ndarray], np.ndarray]:
+        origin = np.asarray(self.problem.domain.lower)
+        still = np.exp(1j * (space - origin) @ waves.numbers.T)
+        rates = waves.rates - waves.fade
+        tail = waves.tail_rate + waves.fade
+        points = np.column_stack([np.full(len(space), self.problem.start), space])
+        start = _chunked(self._start_jets, points)
+        turning = bool(np.abs(rates.imag).max(initial=0.0) > 0)
+        tables, rests = [], []
+        for number, index in enumerate(self.indices):
+            along = np.prod((1j * waves.numbers) ** np.asarray(index[1:]), axis=1)
+            factor = along[:, None] * waves.amplitudes
+            gone = start[number] - np.real(still @ factor)
+            rests.append((-tail) ** index[0] * gone.T)
+            moving = factor * (rates ** index[0])[:, None]
+            table = still[None] * moving.T[:, None, :]
+            tables.append(np.concatenate([table.real, -table.imag], -1) if turning else table.real)
+        table, rest = np.stack(tables), np.stack(rests)
+
+        def psi(times: np.ndarray) -> np.ndarray:
+            since = times - self.problem.start
+            waved = np.exp(rates[:, None] * since)
+            grown = np.concatenate([np.real(waved), np.imag(waved)]) if turning else np.real(waved)
+            return table @ grown + rest[..., None] * np.exp(-tail * since)
+
+        return psi
+
+
+def _chunked(function: Any, points: np.ndarray) -> np.ndarray:
+    """A compiled function of points, whose results have the points in their second axis."""
+    parts = []
+    for first in range(0, len(points), _CHUNK):
+        part = points[first : first + _CHUNK]
+        size = len(part)
+        if size < _CHUNK:
+            part = np.concatenate([part, np.repeat(part[-1:], _CHUNK - size, axis=0)])
+        parts.append(np.asarray(function(part))[:, :size])
+    return np.concatenate(parts, axis=1)
+
+
+def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
+    """Whether the result depends on the argument's value, read off the program."""
+    program = jax.make_jaxpr(function)(argument).jaxpr
+    varying = set(program.invars)
+    for equation in program.eqns:
+        if any(not isinstance(v, jex.Literal) and v in varying for v in equation.invars):
+            varying.update(equation.outvars)
+    return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
+
+
+def _with_slopes(problem: Problem, lift: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A lift that meets Neumann and Robin data too, axis after axis: ψ + Σ h(x) (data − B ψ) on both faces.
+
+    B is the condition's left side and the cubics h have B h = 1 on their own face and 0 on the other.
+    """
+    for axis, condition in enumerate(problem.boundaries):
+        if condition.sides and not condition.prescribes_values:
+            side = condition.sides[0]
+            lift = _corrected(problem, lift, axis, (side.value, side.slope))
+    return lift
+
+
+def _corrected(
+    problem: Problem, lift: Callable[[Array], Array], axis: int, condition: tuple[float, float]
+) -> Callable[[Array], Array]:
+    ends = problem.domain.bounds[axis]
+    blends = _blends(problem.domain.lengths[axis], condition)
+
+    def corrected(points: Array) -> Array:
+        total = lift(points)
+        t, *space = columns(problem, points)
+        across = [x for i, x in enumerate(space) if i != axis]
+        data = problem.boundary_values(t, across, axis=axis)
+        position = (space[axis] - ends[0]) / (ends[1] - ends[0])
+        direction = jnp.zeros_like(points).at[:, axis + 1].set(1.0)
+        for end, sign, blend, values in zip(ends, (-1.0, 1.0), blends, data, strict=True):
+            face = points.at[:, axis + 1].set(end)
+            value, slope = jax.jvp(lift, (face,), (direction,))
+            missing = problem.to_components(values) - condition[0] * value - sign * condition[1] * slope
+            total = total + jnp.polyval(jnp.asarray(blend[::-1]), position)[:, None] * missing
+        return total
+
+    return corrected
+
+
+def _blends(length: float, condition: tuple[float, float]) -> Sequence[np.ndarray]:
+    """Coefficients in powers of (x − a)/(b − a) of the smallest cubics with B h = (1, 0) and (0, 1)."""
+    value, slope = condition
+    powers = np.arange(4)
+    low = np.array([value, -slope / length, 0.0, 0.0])
+    high = value + slope * powers / length
+    return list(np.linalg.pinv(np.stack([low, high])).T)

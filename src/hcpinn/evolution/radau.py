@@ -1,0 +1,263 @@
+"""Radau IIA collocation of order 2s − 1 for c′ = f(t, c), with step control and a dense solution.
+
+On each step the solution is the polynomial of degree s through c(t) that solves the equation at the s
+Radau points of (t, t + h]. Its coefficients follow from Newton's method, where one eigenvalue of A⁻¹ after
+the other needs one factorisation of μ/h − J. The error is estimated as by Hairer and Wanner (Solving ODEs
+II, IV.8), against a quadrature of lower order; where c follows a stiff equation at once, that sees nothing,
+and the decay of the polynomial's Legendre coefficients tells how well it serves between the points.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from .outcome import Halted, Stop
+
+
+class System(Protocol):
+    """What the integrator needs to know of c′ = f(t, c)."""
+
+    @property
+    def iterations(self) -> int:
+        """Newton iterations before a step is tried again with half its length."""
+        ...
+
+    def rates(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """f at several times; states and results are unknowns × times."""
+        ...
+
+    def linearised(self, time: float, state: np.ndarray) -> Callable[[complex], Callable[..., np.ndarray]]:
+        """A function of μ that gives a solver of (μ − J) x = b."""
+        ...
+
+    def size(self, change: np.ndarray) -> float:
+        """The size of a change of c relative to the solution's."""
+        ...
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The coefficients for s stages."""
+
+    nodes: np.ndarray
+    inverse: np.ndarray
+    """A⁻¹."""
+    eigenvalues: np.ndarray
+    """Of A⁻¹: the real one first, then one of each pair."""
+    forward: np.ndarray
+    """Rows that take stages to the eigenvectors' coordinates."""
+    backward: np.ndarray
+    """And back, for pairs twice the real part."""
+    estimate: np.ndarray
+    """The weights of the stages in the error estimate."""
+    highest: np.ndarray
+    """Rows that take stages to the polynomial's last two Legendre coefficients."""
+
+
+@cache
+def scheme(stages: int) -> Scheme:
+    """The Radau IIA scheme with an odd number of stages."""
+    s = stages
+    legendre = np.polynomial.legendre.Legendre
+    difference = legendre.basis(s)(np.polynomial.Polynomial([-1, 2])) - legendre.basis(s - 1)(
+        np.polynomial.Polynomial([-1, 2])
+    )
+    nodes = np.sort(np.real(difference.roots()))
+    nodes[-1] = 1.0
+    powers = np.arange(s)
+    vandermonde = nodes[:, None] ** powers
+    matrix = (nodes[:, None] ** (powers + 1) / (powers + 1)) @ np.linalg.inv(vandermonde)
+    inverse = np.linalg.inv(matrix)
+    values, vectors = np.linalg.eig(inverse)
+    real = int(np.argmin(np.abs(np.imag(values))))
+    upper = [i for i in np.argsort(np.imag(values)) if np.imag(values[i]) > 1e-8]
+    chosen = [real, *upper]
+    back = np.linalg.inv(vectors)
+    twice = np.where(np.arange(len(chosen)) > 0, 2.0, 1.0)
+    lead = 1 / values[real].real
+    target = 1 / (powers + 1.0)
+    target[0] -= lead
+    lower = np.linalg.solve(vandermonde.T, target)
+    places = 2 * np.concatenate([[0.0], nodes]) - 1
+    highest = np.linalg.inv(np.polynomial.legendre.legvander(places, s))[-2:, 1:]
+    return Scheme(
+        nodes,
+        inverse,
+        values[chosen],
+        back[chosen],
+        vectors[:, chosen] * twice,
+        (lower - matrix[-1]) @ inverse,
+        highest,
+    )
+
+
+@dataclass
+class Track:
+    """c(t) as polynomials on consecutive steps: values at each step's start and Radau points."""
+
+    stages: int
+    times: list[float]
+    values: list[np.ndarray]
+    """One array (s + 1) × unknowns per step."""
+    rejected: int = 0
+    factorisations: int = 0
+    evaluations: int = 0
+
+    @property
+    def steps(self) -> int:
+        return len(self.values)
+
+    def powers(self) -> np.ndarray:
+        """Coefficients in powers of 2 (t − tₖ)/h − 1: steps × (s + 1) × unknowns."""
+        nodes = 2 * np.concatenate([[0.0], scheme(self.stages).nodes]) - 1
+        matrix = np.linalg.inv(np.vander(nodes, increasing=True))
+        return np.einsum("pq,kqn->kpn", matrix, np.stack(self.values))
+
+    def at(self, times: np.ndarray) -> np.ndarray:
+        """c at given times: times × unknowns."""
+        edges = np.asarray(self.times)
+        nodes = np.concatenate([[0.0], scheme(self.stages).nodes])
+        step = np.clip(np.searchsorted(edges, times, side="left") - 1, 0, self.steps - 1)
+        result = np.empty((len(times), self.values[0].shape[1]))
+        for k in np.unique(step):
+            where = step == k
+            share = (times[where] - edges[k]) / (edges[k + 1] - edges[k])
+            result[where] = _lagrange(nodes, share) @ self.values[k]
+        return result
+
+
+def _lagrange(nodes: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Lagrange polynomials on the nodes at x: places × nodes."""
+    result = np.ones((len(x), len(nodes)))
+    for i, a in enumerate(nodes):
+        for j, b in enumerate(nodes):
+            if i != j:
+                result[:, i] *= (x - b) / (a - b)
+    return result
+
+
+def integrate(
+    system: System,
+    start: np.ndarray,
+    times: tuple[float, float],
+    track: Track,
+    tolerance: float,
+    *,
+    deadline: float = np.inf,
+    report: Callable[[float], None] = lambda _: None,
+) -> None:
+    """Integrate from times[0] to times[1] and add the steps to a track that ends at times[0].
+
+    `tolerance` bounds the error of a step in the system's norm; `report` is told each time reached. Raises
+    `Halted` with a reason where it cannot go on.
+    """
+    stages = track.stages
+    rule, most = scheme(stages), system.iterations
+    begin, end = times
+    inside = 1e-12 * (end - begin)
+    time, state = begin, start
+    rate = system.rates(np.array([time + inside]), state[:, None])[:, 0]
+    track.evaluations += 1
+    step, taken = (end - begin) * 1e-3, track.steps
+    smallest = 1e-13 * max(abs(begin), abs(end), end - begin)
+    linear: Any = None
+    solvers: list[Any] = []
+    factored = 0.0
+    fresh, failed, before = False, False, None
+    while time < end:
+        if clock.perf_counter() > deadline:
+            raise Halted(Stop.TIME, time, track)
+        if step < smallest:
+            raise Halted(Stop.STUCK, time, track)
+        if end - time < 1.01 * step:
+            step = end - time
+        elif end - time < 1.9 * step:
+            step = (end - time) / 2
+        if linear is None:
+            linear, fresh, factored = system.linearised(time + inside, state), True, 0.0
+        if factored != step:
+            solvers = [linear(mu / step) for mu in rule.eigenvalues]
+            factored = step
+            track.factorisations += 1
+        stage = np.zeros((len(state), stages)) if before is None else _extended(before, step, rule, state)
+        converged, speed, count = False, 0.0, 0
+        last = np.inf
+        at = np.minimum(time + rule.nodes * step, end - inside)
+        while count < most:
+            found = system.rates(at, state[:, None] + stage)
+            track.evaluations += stages
+            if not np.isfinite(found).all():
+                break
+            right = (found - stage @ rule.inverse.T / step) @ rule.forward.T
+            change = np.zeros_like(stage)
+            for number, solve in enumerate(solvers):
+                change += np.real(np.outer(solve(right[:, number]), rule.backward[:, number]))
+            stage = stage + change
+            size = max(system.size(change[:, number]) for number in range(stages))
+            count += 1
+            if not np.isfinite(size):
+                break
+            if count > 1:
+                speed = size / last
+                if speed > 0.95 or (speed < 1 and size * speed ** (most - count) / (1 - speed) > tolerance):
+                    break
+            last = size
+            factor = speed / (1 - speed) if count > 1 else 1.0
+            if size * factor < 0.02 * tolerance:
+                converged = True
+                break
+        if not converged:
+            if fresh:
+                step, before = step / 2 if np.isfinite(last) else step / 8, None
+                track.rejected += 1
+            linear = None
+            continue
+        raw = stage @ rule.estimate + rate * (step / rule.eigenvalues[0].real)
+        lead = rule.eigenvalues[0] / step
+        gap = np.real(solvers[0](lead * raw))
+        error = system.size(gap) / tolerance
+        before_last, last_one = (system.size(stage @ row) for row in rule.highest)
+        between = last_one * min(1.0, last_one / max(before_last, 1e-300)) / tolerance
+        if error > 1 and (failed or track.steps == taken):
+            again = system.rates(np.array([time + inside]), (state + gap)[:, None])[:, 0] - rate
+            raw = raw + again * (step / rule.eigenvalues[0].real)
+            error = system.size(np.real(solvers[0](lead * raw))) / tolerance
+        error = max(error, between)
+        safety = 0.9 * (2 * most + 1) / (2 * most + count)
+        factor = min(8.0, max(0.15, safety * max(error, 1e-12) ** (-1 / (stages + 1))))
+        if not error <= 1:
+            track.rejected += 1
+            step, failed = step * factor, True
+            if not fresh:
+                linear = None
+            continue
+        track.values.append(np.concatenate([state[None], (state[:, None] + stage).T]))
+        before = (step, stage)
+        time = end if end - time <= step * (1 + 1e-12) else time + step
+        track.times.append(time)
+        state = state + stage[:, -1]
+        rate = stage @ rule.inverse[-1] / step
+        report(float(time))
+        fresh = False
+        if failed:
+            factor = min(factor, 1.0)
+        failed = False
+        if speed > 0.03 or factor < 1:
+            linear = None
+        if not 1 <= factor <= 1.15:
+            step = step * factor
+            linear = None
+
+
+def _extended(before: tuple[float, np.ndarray], step: float, rule: Scheme, state: np.ndarray) -> np.ndarray:
+    """The last step's polynomial at the next one's points, relative to the state between them."""
+    length, stage = before
+    nodes = np.concatenate([[0.0], rule.nodes])
+    weights = _lagrange(nodes, 1 + rule.nodes * step / length)
+    return stage @ weights[:, 1:].T - stage[:, -1:]

@@ -1,0 +1,94 @@
+"""Locks on runs, so that two processes on one folder never train the same run.
+
+The operating system holds the lock on a small file: when the process ends, in whatever way, the lock is
+gone, so there are no stale ones to clear away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import json
+import os
+import socket
+import sys
+import time
+import warnings
+from pathlib import Path
+
+from ..errors import FileError
+
+_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+"""What the operating system says of a lock that someone holds; anything else says that there are no locks."""
+
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int) -> None:
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class RunLock:
+    """The right to train one run, until it is released or the process ends."""
+
+    def __init__(self, path: Path, handle: int):
+        self.path, self._handle = path, handle
+
+    @classmethod
+    def take(cls, folder: Path, key: str) -> RunLock | None:
+        """Lock a run; None if another process holds its lock."""
+        path = folder / f"{key}.lock"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            while True:
+                handle = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o666)
+                try:
+                    _lock(handle)
+                except OSError as error:
+                    if error.errno in _TAKEN:
+                        os.close(handle)
+                        return None
+                    _warn_once(folder, error.strerror or str(error))
+                # Whoever had it may have removed the file between our opening and our locking it.
+                if _same(path, handle):
+                    break
+                os.close(handle)
+            who = {"host": socket.gethostname(), "process": os.getpid(), "since": time.strftime("%F %T")}
+            os.ftruncate(handle, 0)
+            os.write(handle, json.dumps(who).encode())
+            return cls(path, handle)
+        except OSError as error:
+            raise FileError(
+                f"Cannot lock a run in {folder}: {error.strerror or error}. Free some space or choose "
+                "another folder."
+            ) from error
+
+    def release(self) -> None:
+        """Let others train the run."""
+        with contextlib.suppress(OSError):  # an empty file that stays does no harm
+            self.path.unlink(missing_ok=True)
+        os.close(self._handle)
+
+
+@functools.cache
+def _warn_once(folder: Path, reason: str) -> None:
+    warnings.warn(
+        f"Files in {folder} cannot be locked ({reason}), so two processes would train the same runs. Let one "
+        "process at a time work on this folder, or choose a folder on a local disk.",
+        stacklevel=3,
+    )
+
+
+def _same(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False

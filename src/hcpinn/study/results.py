@@ -1,0 +1,180 @@
+"""What a store holds, read once: its records, and the studies that they were run for.
+
+A study states itself in the file `study.json` of its store: its title, its sections, and which runs make a
+row. So a store can be read without the declaration.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..errors import FileError
+from ..machine.files import read_json, write_bytes
+from .declaration import Section, Study
+from .lock import RunLock
+from .record import DIGITS, VERSION, Record, check_version
+from .store import Store
+
+FILE = "study.json"
+_KIND = "study"
+
+
+@dataclass(frozen=True)
+class Line:
+    """The runs of a section that differ in their seeds alone."""
+
+    label: str
+    problem: str
+    parameters: dict[str, float]
+    method: str
+    keys: tuple[str, ...]
+    """The first digits of their keys."""
+
+
+@dataclass(frozen=True)
+class StatedSection:
+    """A section as a store knows it."""
+
+    name: str
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class StatedStudy:
+    """A study as a store knows it."""
+
+    name: str
+    title: str
+    page: str
+    sections: tuple[StatedSection, ...]
+
+
+@dataclass(frozen=True)
+class Results:
+    """The studies of a store and all its records."""
+
+    store: Store
+    studies: tuple[StatedStudy, ...]
+    records: list[Record]
+
+    @property
+    def title(self) -> str:
+        """The titles of the studies; without any, the name of the folder."""
+        return ", ".join(study.title for study in self.studies) or self.store.folder.resolve().name
+
+    @property
+    def page(self) -> str:
+        """The name of the page that all studies agree on; empty for the usual one."""
+        pages = {study.page for study in self.studies}
+        return pages.pop() if len(pages) == 1 else ""
+
+    @cached_property
+    def sections(self) -> tuple[StatedSection, ...]:
+        """The sections of all studies; those of one name count as one."""
+        return _merged(section for study in self.studies for section in study.sections)
+
+
+def read_results(folder: str | Path | Store) -> Results:
+    """Everything that the store in a folder holds; refused if no run has ended yet."""
+    store = folder if isinstance(folder, Store) else Store(folder)
+    records = store.records()
+    if not records:
+        raise FileError(
+            f"{store.folder} holds no finished run yet, so there is nothing to report. `hcpinn study NAME "
+            f"--out {store.folder}` runs one."
+        )
+    return Results(store, tuple(_read(store.folder / FILE)), records)
+
+
+def state(store: Store, study: Study) -> None:
+    """Write into a store which study it is for, beside what was stated there before."""
+    while (lock := RunLock.take(store.claims, _KIND)) is None:
+        time.sleep(0.05)
+    try:
+        studies = {known.name: known for known in _read(store.folder / FILE)}
+        before = studies[study.name].sections if study.name in studies else ()
+        sections = _merged((*before, *map(_stated, study.sections)))
+        studies[study.name] = StatedStudy(study.name, study.title, study.page, sections)
+        write_bytes(store.folder / FILE, _laid_out(studies.values()).encode())
+    finally:
+        lock.release()
+
+
+def _laid_out(studies: Iterable[StatedStudy]) -> str:
+    """JSON with a line for each row of a table, for people and version control."""
+
+    def listed(items: Iterable[str]) -> str:
+        return "[\n" + ",\n".join(items) + "\n]"
+
+    def plain(part: Any, inner: str, items: str) -> str:
+        head = {name: value for name, value in vars(part).items() if name != inner}
+        return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "{inner}": {items}}}'
+
+    def section(part: StatedSection) -> str:
+        return plain(part, "lines", listed(json.dumps(vars(line), ensure_ascii=False) for line in part.lines))
+
+    told = listed(plain(study, "sections", listed(map(section, study.sections))) for study in studies)
+    return f'{{"kind": "{_KIND}", "version": {VERSION}, "studies": {told}}}\n'
+
+
+def _read(path: Path) -> list[StatedStudy]:
+    """The studies that a store's file states; none if it has no such file."""
+    if not path.exists():
+        return []
+    try:
+        data = read_json(path, inside=path.parent)
+        check_version(data, _KIND, path)
+        return [
+            StatedStudy(
+                study["name"],
+                study["title"],
+                study["page"],
+                tuple(
+                    StatedSection(
+                        section["name"],
+                        section["title"],
+                        tuple(Line(**{**line, "keys": tuple(line["keys"])}) for line in section["lines"]),
+                    )
+                    for section in study["sections"]
+                ),
+            )
+            for study in data["studies"]
+        ]
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileError(f"{path} is damaged: it does not state a study ({error}).") from error
+
+
+def _stated(section: Section) -> StatedSection:
+    lines = (
+        Line(label, run.problem.name, dict(run.problem.parameters), run.method.name, (key[:DIGITS],))
+        for label, run, key in zip(section.labels, section.runs, section.keys, strict=True)
+    )
+    return StatedSection(section.name, section.title, _merged_lines(lines))
+
+
+def _merged(sections: Iterable[StatedSection]) -> tuple[StatedSection, ...]:
+    """Sections by name, with the lines of all that have it."""
+    found: dict[str, StatedSection] = {}
+    for section in sections:
+        lines = (*found[section.name].lines, *section.lines) if section.name in found else section.lines
+        found[section.name] = StatedSection(section.name, section.title, _merged_lines(lines))
+    return tuple(found.values())
+
+
+def _merged_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Lines that differ in their keys alone, as one."""
+    keys: dict[tuple[Any, ...], dict[str, None]] = {}
+    for line in lines:
+        what = (line.label, line.problem, tuple(line.parameters.items()), line.method)
+        keys.setdefault(what, {}).update(dict.fromkeys(line.keys))
+    return tuple(
+        Line(label, problem, dict(values), method, tuple(found))
+        for (label, problem, values, method), found in keys.items()
+    )

@@ -1,0 +1,65 @@
+"""Sampled layers and the orthonormal bases made of them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hcpinn.evolution.basis import orthonormal, quadrature
+from hcpinn.evolution.features import sample
+
+KINDS = {"periodic": (True, False), "gated": (False, True), "free": (False, False)}
+
+
+def layer(kind, count=60, density=None):
+    periodic, gated = KINDS[kind]
+    return sample(
+        count,
+        -1.0,
+        2.0,
+        periodic=periodic,
+        gated=gated,
+        density=density,
+        steepest=2.0,
+        rng=np.random.default_rng(0),
+    )
+
+
+def basis(kind, condition=None):
+    points, weights = quadrature(200, -1.0, 2.0, periodic=kind == "periodic", density=None)
+    return orthonormal(layer(kind), points, weights, order=2, cut=1e-10, condition=condition)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_derivatives_are_those_of_jax(kind):
+    made = layer(kind)
+    x = np.linspace(-0.9, 1.9, 7)
+    function = lambda a: made.derivatives(jnp.asarray([a]), 0)[0][0]
+    for order, values in enumerate(made.derivatives(x, 4)):
+        assert np.allclose(values, jax.vmap(function)(jnp.asarray(x)), rtol=1e-8, atol=1e-6), order
+        function = jax.jacfwd(function)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_functions_are_orthonormal(kind):
+    made = basis(kind)
+    assert np.allclose(made.test @ made.values[0], np.eye(made.rank), atol=1e-12)
+
+
+def test_gated_functions_vanish_at_the_ends():
+    assert np.abs(basis("gated").layer.derivatives(np.array([-1.0, 2.0]), 0)[0]).max() == 0
+
+
+def test_a_condition_holds_for_every_function():
+    made = basis("free", condition=(2.0, 0.5))
+    value, slope = made.layer.derivatives(np.array([-1.0, 2.0]), 1)
+    held = 2.0 * value + 0.5 * np.array([[-1.0], [1.0]]) * slope
+    assert np.abs(held).max() < 1e-6 * np.abs(slope).max()
+
+
+def test_points_follow_a_density():
+    x = np.linspace(-1.0, 2.0, 400)
+    density = (x, 1 + 50 * np.exp(-(((x - 0.5) / 0.05) ** 2)))
+    points, weights = quadrature(240, -1.0, 2.0, periodic=False, density=density)
+    assert weights.sum() == pytest.approx(3.0)
+    assert np.mean(np.abs(points - 0.5) < 0.1) > 0.4

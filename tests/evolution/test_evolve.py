@@ -1,0 +1,234 @@
+"""The engine as a whole: data held exactly, errors that follow the accuracy, estimates that can be trusted."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import hcpinn as hc
+from declarations import declare, declare_dirichlet
+from hcpinn.evolution import Evolution, Function, Stop, evolve
+from hcpinn.problem import apply
+
+
+def heated(exact, boundary, domain=hc.Interval(0, 2), start=0.0):
+    """uₜ = 0.3 uₓₓ − u³ + s with the source s that makes `exact` its solution."""
+
+    def slope(f, position):
+        return lambda t, x: jax.jvp(
+            lambda a: f(*((a, x), (t, a))[position]), ((t, x)[position],), (jnp.ones_like(t),)
+        )[1]
+
+    source = lambda t, x: slope(exact, 0)(t, x) - 0.3 * slope(slope(exact, 1), 1)(t, x) + exact(t, x) ** 3
+    return hc.Problem(
+        domain=domain,
+        start=start,
+        horizon=start + 1.0,
+        boundary=boundary,
+        rhs=lambda u, t, x: 0.3 * u.xx - u**3 + apply(source, t, x),
+        initial=lambda x: exact(start + 0 * x, x),
+    )
+
+
+def smooth(t, x):
+    return jnp.sin(2 * x - t) + 0.3 * x * jnp.cos(3 * t)
+
+
+def error(evolved, exact):
+    """The relative L2 error on a grid of its own."""
+    problem = evolved.problem
+    t = np.linspace(problem.start, problem.horizon, 41)
+    axes = [np.linspace(a, b, 101 if len(problem.space) == 1 else 31) for a, b in problem.domain.bounds]
+    true = exact(*(jnp.asarray(m) for m in np.meshgrid(t, *axes, indexing="ij")))
+    true = np.moveaxis(np.asarray(problem.to_components(true if isinstance(true, tuple) else (true,))), -1, 0)
+    return max(
+        np.linalg.norm(u - v) / np.linalg.norm(v)
+        for u, v in zip(evolved.function.on_grid(t, *axes), true, strict=True)
+    )
+
+
+def edge(t, at):
+    return smooth(t, at + 0 * t)
+
+
+def outward(t, at, sign):
+    return sign * jax.jvp(lambda x: smooth(t, x), (at + 0 * t,), (jnp.ones_like(t),))[1]
+
+
+KINDS = {
+    "Dirichlet": hc.Dirichlet(lambda t: edge(t, 0.0), lambda t: edge(t, 2.0)),
+    "Neumann": hc.Neumann(lambda t: outward(t, 0.0, -1), lambda t: outward(t, 2.0, 1)),
+    "Robin": hc.Robin(
+        lambda t: 2 * edge(t, 0.0) + outward(t, 0.0, -1),
+        lambda t: 2 * edge(t, 2.0) + outward(t, 2.0, 1),
+        value=2.0,
+        slope=1.0,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_boundary_condition_is_met_to_the_accuracy_asked_for(kind):
+    evolved = evolve(heated(smooth, KINDS[kind], start=0.5), accuracy=1e-5)
+    assert evolved.stop is Stop.ACCURATE
+    true = error(evolved, smooth)
+    assert true <= 1e-5
+    assert true <= 3 * evolved.estimated_error
+
+
+def test_initial_and_dirichlet_data_hold_to_rounding():
+    problem = declare_dirichlet()
+    evolved = evolve(problem, accuracy=1e-2)
+    t, x = jnp.linspace(0, 1, 23), jnp.linspace(-1, 1, 23)
+    at_start = evolved.derivative(jnp.stack([0 * x, x], 1), (0, 0))[:, 0]
+    assert np.abs(at_start - problem.initial_values([x])[0]).max() < 1e-12
+    for end, values in zip((-1.0, 1.0), problem.boundary_values(t), strict=True):
+        assert (
+            np.abs(evolved.derivative(jnp.stack([t, end + 0 * t], 1), (0, 0))[:, 0] - values[0]).max() < 1e-12
+        )
+
+
+def test_a_periodic_solution_and_its_slopes_repeat():
+    evolved = evolve(declare(), accuracy=1e-3)
+    t = jnp.linspace(0, 1, 9)
+    for order in range(4):
+        low, high = (evolved.derivative(jnp.stack([t, end + 0 * t], 1), (0, order)) for end in (-1.0, 1.0))
+        assert np.abs(low - high).max() < 1e-8 * 10**order
+
+
+def test_the_error_follows_the_accuracy():
+    problem = heated(smooth, KINDS["Dirichlet"])
+    errors = [error(evolve(problem, accuracy=accuracy), smooth) for accuracy in (1e-2, 1e-9)]
+    assert errors[0] <= 1e-2
+    assert errors[1] <= 1e-9
+
+
+def test_derivatives_are_those_of_the_function():
+    evolved = evolve(declare(), accuracy=1e-4)
+    points = jnp.asarray(np.random.default_rng(0).uniform([0.1, -0.9], [0.9, 0.9], (40, 2)))
+    value = lambda t, x: evolved.derivative(jnp.stack([t, x])[None], (0, 0))[0, 0]
+    for index, nested in {
+        (0, 1): jax.grad(value, 1),
+        (1, 0): jax.grad(value, 0),
+        (0, 2): jax.grad(jax.grad(value, 1), 1),
+        (1, 1): jax.grad(jax.grad(value, 0), 1),
+    }.items():
+        expected = jax.jit(jax.vmap(nested))(*points.T)
+        assert np.allclose(evolved.derivative(points, index)[:, 0], expected, rtol=1e-6, atol=1e-6)
+
+
+def test_the_residual_is_as_small_as_the_error():
+    problem = declare()
+    evolved = evolve(problem, accuracy=1e-6)
+    points = jnp.asarray(np.random.default_rng(0).uniform([0.05, -1], [1, 1], (200, 2)))
+    jet = {i: evolved.derivative(points, i)[:, 0] for i in ((0, 0), (1, 0), (0, 2))}
+    (rate,) = problem.evaluate_rhs(lambda _, index: jet[index], list(points.T))
+    assert np.abs(jet[1, 0] - rate).max() < 1e-3 * np.abs(rate).max()
+
+
+def test_the_grid_agrees_with_single_points():
+    evolved = evolve(declare(), accuracy=1e-3)
+    t, x = np.array([0.0, 0.31, 1.0]), np.array([-1.0, 0.2, 0.77])
+    mesh = np.stack([m.ravel() for m in np.meshgrid(t, x, indexing="ij")], 1)
+    for index in ((0, 0), (1, 1)):
+        grid = evolved.function.on_grid(t, x, index=index)[0].ravel()
+        assert np.allclose(grid, evolved.derivative(jnp.asarray(mesh), index)[:, 0], rtol=1e-8, atol=1e-8)
+
+
+def test_arrays_bring_the_same_function_back():
+    problem = declare_dirichlet()
+    evolved = evolve(problem, accuracy=1e-3)
+    again = Function.from_arrays(problem, evolved.function.to_arrays())
+    points = jnp.asarray(np.random.default_rng(0).uniform([0, -1], [1, 1], (50, 2)))
+    assert np.array_equal(again.derivative(points, (0, 1)), evolved.derivative(points, (0, 1)))
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_seed_others():
+    first, same, other = (evolve(declare(), accuracy=1e-3, seed=seed).function.powers for seed in (3, 3, 4))
+    assert np.array_equal(first, same)
+    assert not np.array_equal(first, other)
+
+
+def test_a_complex_wave_is_followed():
+    wave = lambda t, x: 0.7 * jnp.exp(1j * (2 * x - (4 - 0.49) * t))
+    problem = hc.Problem(
+        domain=hc.Interval(0, 2 * np.pi),
+        horizon=1.0,
+        rhs=lambda u: 1j * u.xx + 1j * abs(u) ** 2 * u,
+        initial=lambda x: wave(0.0, x),
+    )
+    assert error(evolve(problem, accuracy=1e-6), wave) <= 1e-6
+
+
+def test_a_box_with_two_kinds_of_boundary():
+    exact = lambda t, x, y: jnp.exp(-1.25 * 0.1 * t * np.pi**2) * jnp.sin(np.pi * x) * jnp.cos(np.pi * y / 2)
+    problem = hc.Problem(
+        domain=hc.Box((0, 1), (0, 2)),
+        horizon=1.0,
+        boundary={"x": hc.Dirichlet(0.0), "y": hc.Neumann(0.0)},
+        rhs=lambda u: 0.1 * u.laplacian,
+        initial=lambda x, y: exact(0.0, x, y),
+    )
+    evolved = evolve(problem, accuracy=1e-5)
+    true = error(evolved, exact)
+    assert true <= 1e-5
+    assert true <= 3 * evolved.estimated_error
+
+
+def test_a_source_that_is_on_for_a_moment_is_found():
+    decay = 0.2
+    since = lambda t, a: jnp.where(t > a, -jnp.expm1(-decay * jnp.maximum(t - a, 0)) / decay, 0.0)
+    exact = lambda t, x: jnp.sin(x) * (jnp.exp(-decay * t) + 50 * (since(t, 0.4) - since(t, 0.403)))
+    pulse = lambda t, x: jnp.where((t > 0.4) & (t <= 0.403), 50.0, 0.0) * jnp.sin(x)
+    problem = hc.Problem(
+        domain=hc.Interval(0, 2 * np.pi),
+        horizon=1.0,
+        rhs=lambda u, t, x: decay * u.xx + apply(pulse, t, x),
+        initial=jnp.sin,
+    )
+    assert error(evolve(problem, accuracy=1e-6), exact) <= 1e-6
+
+
+def test_a_moving_front_is_found_and_resolved():
+    width = 0.01
+    exact = lambda t, x: 0.5 - 0.5 * jnp.tanh((x - 0.5 * t) / (4 * width))
+    problem = hc.Problem(
+        domain=hc.Interval(-1, 1),
+        horizon=1.0,
+        boundary=hc.Dirichlet(lambda t: exact(t, -1.0), lambda t: exact(t, 1.0)),
+        rhs=lambda u: width * u.xx - u * u.x,
+        initial=lambda x: exact(0.0, x),
+    )
+    evolved = evolve(problem, accuracy=1e-5)
+    true = error(evolved, exact)
+    assert true <= 1e-5
+    assert true <= 3 * evolved.estimated_error
+
+
+def test_the_time_limit_is_kept_and_said():
+    evolved = evolve(declare(), accuracy=1e-11, max_seconds=1e-3)
+    assert evolved.stop is Stop.TIME
+    assert evolved.function is None
+    with pytest.raises(hc.HcpinnError, match="time limit"):
+        evolved.derivative(jnp.zeros((1, 2)), (0, 0))
+
+
+def test_a_solution_that_blows_up_ends_in_a_sentence():
+    problem = declare(rhs=lambda u: u.xx + u**3, initial=lambda x: 3 + jnp.cos(jnp.pi * x))
+    evolved = evolve(problem, accuracy=1e-3)
+    assert evolved.stop is Stop.STUCK
+    assert evolved.function is None
+
+
+def test_progress_tells_rank_and_time():
+    told = []
+    evolve(declare(), accuracy=1e-3, progress=told.append)
+    assert told[-1].time == 1.0
+    assert all(p.rank > 0 for p in told)
+
+
+def test_settings_that_make_no_sense_are_refused():
+    with pytest.raises(hc.HcpinnError, match="stages"):
+        Evolution(stages=4)
+    with pytest.raises(hc.HcpinnError, match="accuracy"):
+        evolve(declare(), accuracy=0.0)
