@@ -131,7 +131,7 @@ class Function(Protocol):
         ...
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """What a file needs to make this function again, beside problem and method."""
+        """What a file needs to make this function again, apart from problem and method."""
         ...
 
 

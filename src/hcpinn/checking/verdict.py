@@ -26,7 +26,7 @@ def judge(
     residual_trained: float,
     residual_fresh: float,
     estimate: float | None = None,
-    early: float = 0.0,
+    at_start: float = 0.0,
     between: float = 0.0,
     floor: float | None = None,
 ) -> Verdict:
@@ -35,7 +35,7 @@ def judge(
     `reference` is the independent solution, or the reason why there is none.
     `residual_trained` and `residual_fresh` are root-mean-square residuals at the training
     points and at points that training never saw. `estimate` is the error as the engine estimates it: it
-    decides nothing, but is named where it turns out to be wrong. `early` and `between` are errors that the
+    decides nothing, but is named where it turns out to be wrong. `at_start` and `between` are errors that the
     comparison cannot see: those made before its first time, and wiggles between its places.
     `floor` is an error that the lift alone leaves.
     """
@@ -66,8 +66,8 @@ def judge(
         if stop in (Stop.ESTIMATE, Stop.ACCURACY) and estimate is not None:
             reasons.append(f"Training ended too soon: by its own estimate the error was {estimate:.0e}.")
         return Verdict("suspect" if hidden else "not converged", error, tuple(reasons))
-    if unseen := _unseen(early, between, accuracy):
-        return Verdict("suspect", float(np.nanmax([error, early, between])), (*reasons, *unseen))
+    if unseen := _unseen(at_start, between, accuracy):
+        return Verdict("suspect", float(np.nanmax([error, at_start, between])), (*reasons, *unseen))
     if not reference.error_estimate <= error:
         reasons.append(
             f"The reference itself is only good to {reference.error_estimate:.1e}, so the error may be "
@@ -85,12 +85,12 @@ def judge(
     return Verdict("converged", error, tuple(reasons))
 
 
-def _unseen(early: float, between: float, accuracy: float) -> list[str]:
+def _unseen(at_start: float, between: float, accuracy: float) -> list[str]:
     """What the comparison with the reference leaves open."""
     reasons = []
-    if not early <= accuracy:
+    if not at_start <= accuracy:
         reasons.append(
-            f"Right after the start, before the first time of the comparison, the error may be {early:.0e}: "
+            f"Right after the start, before the first time of the comparison, the error may be {at_start:.0e}: "
             "the solution is thin in time there. Take more points."
         )
     if not between <= accuracy:
