@@ -53,7 +53,7 @@ def test_every_figure_has_been_drawn(made):
 def test_every_published_error_stands_in_the_tables(made):
     paper = made["paper_page"]
     page = (DOCS / "paper" / "tables.md").read_text("utf-8")
-    rows = paper.published_rows(paper.all_tables(paper.Store(paper.STORE).records()))
+    rows = paper.reproduced_rows(paper.all_tables(paper.Store(paper.STORE).records()))
     errors = {figure for row in rows for name, figure in row.published.items() if name.startswith("rel_l2")}
     assert not [error for error in errors if paper.number(error) not in page]
 

@@ -7,7 +7,7 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare, declare_dirichlet
-from hcpinn.evolution import Evolution, Function, Stop, evolve
+from hcpinn.evolution import Evolution, Function, Stop, applies, evolve
 from hcpinn.problem import apply
 
 
@@ -232,3 +232,11 @@ def test_settings_that_make_no_sense_are_refused():
         Evolution(stages=4)
     with pytest.raises(hc.HcpinnError, match="accuracy"):
         evolve(declare(), accuracy=0.0)
+
+
+def test_an_equation_that_its_boundary_data_do_not_determine_is_refused():
+    beam = declare(rhs=lambda u: -u.xxxx, boundary=hc.Dirichlet(0.0), initial=lambda x: jnp.sin(jnp.pi * x))
+    assert "order 4" in (applies(beam) or "")
+    assert applies(declare()) is None
+    with pytest.raises(hc.HcpinnError, match="order 4"):
+        evolve(beam)

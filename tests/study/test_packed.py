@@ -10,6 +10,7 @@ import pytest
 import hcpinn as hc
 from hcpinn.cli import main
 from hcpinn.errors import FileError
+from hcpinn.machine.files import LARGEST_TEXT
 from hcpinn.study import Store
 from hcpinn.study.lock import RunLock
 from small_studies import DECAY, method, record
@@ -160,7 +161,7 @@ def test_the_command_packs(store, monkeypatch, capsys):
         (lambda text: text + text[: text.index(b"\n") + 1], "Line 4 of .* a second time"),
         (lambda text: b"\n" + text, "Line 1 of .* is damaged"),
         (lambda text: b"[" * 10**5 + b"\n" + text, "Line 1 of .* is damaged"),
-        (lambda text: b'"' + b"a" * 2**23 + b'"\n' + text, "Line 1 of .* longer than"),
+        (lambda text: b'"' + b"a" * LARGEST_TEXT + b'"\n' + text, "Line 1 of .* longer than"),
         (lambda text: text.replace(b"0.1", b"NaN", 1), r"Line 1 of .* \(NaN is no number"),
         (lambda text: text.replace(b'"seed": 0', b'"seed": "0"', 1), "Line 1 of .* garbles 'seed'"),
         (lambda text: text.replace(b'{"k": 1.0}', b'{"k": []}', 1), "Line 1 of .* garbles 'parameters'"),

@@ -16,7 +16,16 @@ import page_checks
 from browser import Browser
 from hcpinn.cli import main
 from hcpinn.errors import FileError, UnknownNameError
-from hcpinn.study import Section, Store, Study, read_results, run_study, write_report, write_tables
+from hcpinn.study import (
+    Section,
+    Store,
+    Study,
+    read_results,
+    run_study,
+    study_tables,
+    write_report,
+    write_tables,
+)
 from hcpinn.study.fields import fields_of
 from hcpinn.study.numbers import number
 from hcpinn.study.origin import origin
@@ -143,6 +152,16 @@ def test_studies_of_one_store_are_told_apart_and_sections_of_one_name_grow(tmp_p
     ((line,),) = [section.lines for section in results.sections]
     assert len(line.keys) == 3
     assert "first, second" in page_text(results)
+
+
+def test_runs_at_another_budget_have_a_row_of_their_own(tmp_path):
+    long, short = method(), method(stages=(hc.Adam(steps=20, precision="float64"),))
+    run_study(study(*(hc.Run(DECAY, short, seed) for seed in (0, 1))), tmp_path)
+    state(Store(tmp_path), study(hc.Run(DECAY, long, 0)))
+    (table,) = study_tables(read_results(tmp_path))
+    assert [(len(row.done), row.expected) for row in table.rows] == [(2, 2), (0, 1)]
+    (budgets,) = [column for column in table.columns if column.title == "budget"]
+    assert [cell.text for cell in budgets.cells] == ["20 steps, 64 points", ""]
 
 
 def test_a_page_that_nobody_registers_and_a_damaged_statement_are_answered_in_a_sentence(tmp_path):

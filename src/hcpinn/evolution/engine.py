@@ -63,6 +63,15 @@ class Evolution:
 
 def applies(problem: Problem) -> str | None:
     """Why the engine cannot solve a problem, in a sentence; None if it can."""
+    for axis, condition in enumerate(problem.boundaries):
+        order = max(index[axis + 1] for index in problem.derivatives)
+        if order > 2 and not isinstance(condition, Periodic):
+            letter = problem.space[axis]
+            return (
+                f"{problem.name} is of order {order} along {letter}, but {type(condition).__name__} data "
+                f"give one condition at each end, which does not determine how weights evolve. Make {letter} "
+                "periodic, or train a network."
+            )
     return None
 
 
@@ -168,7 +177,12 @@ class _Engine:
         if best is not None:
             solved = best[1]
             layers = [b.layer for b in solved.projection.bases]
-            function = assemble(self.carrier, layers, solved.track, len(self.problem.components))
+            spare = (
+                0.02
+                * max(min(best[0], self.accuracy), 1e-3 * self.accuracy)
+                * float(solved.projection.scale.min())
+            )
+            function = assemble(self.carrier, layers, solved.track, len(self.problem.components), spare)
         estimate = np.inf if best is None else best[0]
         seconds = clock.perf_counter() - self.begun
         return Evolved(self.problem, function, estimate, stop, tuple(self.passes), seconds)
@@ -193,8 +207,19 @@ class _Engine:
                 spent = clock.perf_counter() - begun
                 self.progress(Pass(count, projection.unknowns, track.steps, spent, np.inf, time))
 
+        # Steps of two passes never coincide, else their errors in time would be the same and go unseen.
+        growth = 8.0 if number % 2 else 4.0
         for piece in itertools.pairwise(self.breaks):
-            integrate(projection, state, piece, track, tolerance, deadline=self.deadline, report=report)
+            integrate(
+                projection,
+                state,
+                piece,
+                track,
+                tolerance,
+                growth=growth,
+                deadline=self.deadline,
+                report=report,
+            )
             state = track.values[-1][-1]
         return _Solved(projection, track)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -110,12 +111,27 @@ class Function(eqx.Module):
         return cls(tuple(layers), np.asarray(arrays["edges"]), np.asarray(arrays["powers"]), Carrier(problem))
 
 
-def assemble(carrier: Carrier, layers: Sequence[Layer], track: Track, components: int) -> Function:
-    """The function that a track of output weights makes with its layers."""
-    ranks = [layer.mix.shape[1] for layer in layers]
+def assemble(
+    carrier: Carrier, layers: Sequence[Layer], track: Track, components: int, spare: float
+) -> Function:
+    """The function that a track of output weights makes with its layers.
+
+    Functions that together contribute no more than `spare` to the L² norm at any time are left out: those of
+    the smallest singular values, whose output weights are enormous.
+    """
     powers = track.powers()
-    powers = powers.reshape(*powers.shape[:2], components, *ranks)
-    return Function(tuple(layers), np.asarray(track.times), powers, carrier)
+    powers = powers.reshape(*powers.shape[:2], components, *(layer.mix.shape[1] for layer in layers))
+    states = np.stack(track.values).reshape(-1, *powers.shape[2:])
+    kept = []
+    for axis, layer in enumerate(layers):
+        others = tuple(i for i in range(1, states.ndim) if i != axis + 2)
+        weight = np.sum(states**2, axis=others).max(axis=0)
+        ascending = np.argsort(weight)
+        total = np.cumsum(weight[ascending])
+        chosen = np.sort(ascending[np.searchsorted(total, spare**2 / len(layers)) :])
+        kept.append(dataclasses.replace(layer, mix=layer.mix[:, chosen]))
+        powers = np.take(powers, chosen, axis=axis + 3)
+    return Function(tuple(kept), np.asarray(track.times), powers, carrier)
 
 
 @dataclass(frozen=True, eq=False)

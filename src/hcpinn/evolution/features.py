@@ -101,9 +101,9 @@ def sample(
     length = high - low
     fronts = 0 if density is None else count // 2
     smooth = count - fronts
-    modes = 4
+    modes = min(max(smooth // 20, 1), 4)  # few neurons span few waves
     if periodic:
-        spread = max(smooth, 50) / 100
+        spread = max(smooth / 100, 0.3)
         weights = rng.standard_normal((2 * modes, smooth)) * spread / math.sqrt(2 * modes)
         biases = rng.standard_normal(smooth) * spread
     else:

@@ -34,6 +34,12 @@ class Projection:
         self._scale = np.zeros(self.count)
 
     @property
+    def scale(self) -> np.ndarray:
+        """The L² size of each component so far, at least a thousandth of the largest."""
+        floor = 1e-3 * self._scale.max() if self._scale.any() else 1.0
+        return np.maximum(self._scale, floor)
+
+    @property
     def iterations(self) -> int:
         """Newton iterations worth trying: more where J is only approximate."""
         return 12 if len(self.bases) == 1 else 30
@@ -85,8 +91,7 @@ class Projection:
     def size(self, change: np.ndarray) -> float:
         """The L² size of a change of u relative to each component's largest so far; the worst counts."""
         each = np.linalg.norm(change.reshape(self.count, -1), axis=1)
-        floor = 1e-3 * self._scale.max() if self._scale.any() else 1.0
-        return float(np.max(each / np.maximum(self._scale, floor)))
+        return float(np.max(each / self.scale))
 
     def values(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """u at the points: components × points × times."""

@@ -149,12 +149,14 @@ def integrate(
     track: Track,
     tolerance: float,
     *,
+    growth: float = 8.0,
     deadline: float = np.inf,
     report: Callable[[float], None] = lambda _: None,
 ) -> None:
     """Integrate from times[0] to times[1] and add the steps to a track that ends at times[0].
 
-    `tolerance` bounds the error of a step in the system's norm; `report` is told each time reached. Raises
+    `tolerance` bounds the error of a step in the system's norm, `growth` what a step may be longer than the one
+    before; `report` is told each time reached. Raises
     `Halted` with a reason where it cannot go on.
     """
     stages = track.stages
@@ -230,7 +232,7 @@ def integrate(
             error = system.size(np.real(solvers[0](lead * raw))) / tolerance
         error = max(error, between)
         safety = 0.9 * (2 * most + 1) / (2 * most + count)
-        factor = min(8.0, max(0.15, safety * max(error, 1e-12) ** (-1 / (stages + 1))))
+        factor = min(growth, max(0.15, safety * max(error, 1e-12) ** (-1 / (stages + 1))))
         if not error <= 1:
             track.rejected += 1
             step, failed = step * factor, True

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from .numbers import number, seconds
 from .rows import Middle, Row, Spread, components
+from .settings import budget
 
 _Row = TypeVar("_Row", bound=Row)
 
@@ -72,8 +73,15 @@ def parameter_columns(rows: Sequence[Row]) -> list[Column]:
         if len(set(values)) > 1:
             cells = (Cell("" if v is None else f"{v:g}", v) for v in values)
             columns.append(Column(name, tuple(cells), "figure"))
-    if len({(row.problem, row.method, tuple(row.parameters.items())) for row in rows}) < len(rows):
-        columns.append(text_column("label", rows, lambda row: row.label))
+    alike = [(row.problem, row.method, tuple(row.parameters.items())) for row in rows]
+    if len(set(alike)) < len(rows):
+        labels = [row.label for row in rows]
+        if len(set(labels)) > 1:
+            columns.append(text_column("label", rows, lambda row: row.label))
+        if len(set(zip(alike, labels, strict=True))) < len(rows):
+            columns.append(
+                text_column("budget", rows, lambda row: budget(row.records[0]) if row.records else "")
+            )
     return columns
 
 

@@ -29,13 +29,24 @@ _TIMES, _POINTS = 101, 201
 
 def keep_fields(store: Store, record: Record, run: Run) -> None:
     """Keep the fields of a run whose solution is in the store, if it takes the run to open that."""
+    if _opens_alone(record):
+        return
+    try:
+        solution = store.solution(record.key, problem=run.problem, method=run.method)
+        shown = None if solution is None else _thinned(Shown.of(with_reference(solution)))
+    except HcpinnError:  # a missing picture is no reason to stop a study
+        return
+    if shown is not None:
+        _write(store.folder / "fields" / f"{record.key}.npz", shown)
+
+
+def _opens_alone(record: Record) -> bool:
+    """Whether the record tells which problem and method a solution is of."""
     try:
         run_of(record)
     except HcpinnError:
-        solution = store.solution(record.key, problem=run.problem, method=run.method)
-        if solution is not None:
-            path = store.folder / "fields" / f"{record.key}.npz"
-            _write(path, _thinned(Shown.of(with_reference(solution))))
+        return False
+    return True
 
 
 def fields_of(store: Store, record: Record) -> Shown | None:

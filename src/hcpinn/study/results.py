@@ -19,6 +19,7 @@ from ..machine.files import read_json, write_bytes
 from .declaration import Section, Study
 from .lock import RunLock
 from .record import DIGITS, VERSION, Record, check_version
+from .settings import digest
 from .store import Store
 
 FILE = "study.json"
@@ -33,6 +34,8 @@ class Line:
     problem: str
     parameters: dict[str, float]
     method: str
+    settings: str
+    """Digits that stand for the settings of the method, whatever its name."""
     keys: tuple[str, ...]
     """The first digits of their keys."""
 
@@ -153,7 +156,14 @@ def _read(path: Path) -> list[StatedStudy]:
 
 def _stated(section: Section) -> StatedSection:
     lines = (
-        Line(label, run.problem.name, dict(run.problem.parameters), run.method.name, (key[:DIGITS],))
+        Line(
+            label,
+            run.problem.name,
+            dict(run.problem.parameters),
+            run.method.name,
+            digest(run.method),
+            (key[:DIGITS],),
+        )
         for label, run, key in zip(section.labels, section.runs, section.keys, strict=True)
     )
     return StatedSection(section.name, section.title, _merged_lines(lines))
@@ -172,9 +182,9 @@ def _merged_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
     """Lines that differ in their keys alone, as one."""
     keys: dict[tuple[Any, ...], dict[str, None]] = {}
     for line in lines:
-        what = (line.label, line.problem, tuple(line.parameters.items()), line.method)
+        what = (line.label, line.problem, tuple(line.parameters.items()), line.method, line.settings)
         keys.setdefault(what, {}).update(dict.fromkeys(line.keys))
     return tuple(
-        Line(label, problem, dict(values), method, tuple(found))
-        for (label, problem, values, method), found in keys.items()
+        Line(label, problem, dict(values), method, settings, tuple(found))
+        for (label, problem, values, method, settings), found in keys.items()
     )

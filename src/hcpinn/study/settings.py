@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..descent import from_dict, to_dict
+from ..descent import Method, from_dict, to_dict
 from ..errors import HcpinnError
 from .record import Record
 
@@ -25,6 +26,18 @@ def recorded_settings(record: Record) -> Settings:
 def unnamed(settings: Settings) -> str:
     """All settings but the name, as text."""
     return json.dumps({name: value for name, value in settings.items() if name != "name"}, sort_keys=True)
+
+
+def digest(method: Method) -> str:
+    """Digits that stand for all settings of a method but its name."""
+    return hashlib.sha256(unnamed(to_dict(method)).encode()).hexdigest()[:8]
+
+
+def budget(record: Record) -> str:
+    """The steps of each stage and the points that a record was trained with."""
+    settings = recorded_settings(record)
+    steps = " + ".join(f"{stage.get('steps', 0):,}" for stage in settings.get("stages", ()))
+    return f"{steps} steps, {settings.get('points', 0):,} points"
 
 
 def kind(part: Any) -> Any:

@@ -65,9 +65,9 @@ def reproduced_table(name: str, title: str, about: str, rows: Sequence[Reproduce
     columns = parameter_columns(rows)
     counts = [row.modes for row in rows]
     if any(count is not None for count in counts):
-        columns = [column for column in columns if column.title not in ("method", "label")]
+        columns = [column for column in columns if column.title != "method"]
         columns.append(figure_column("m", counts, str))
-    columns = [column for column in columns if column.title != "label"]
+    columns = [column for column in columns if column.title not in ("label", "budget")]
     for measure in _measures(rows):
         columns += _compared(MEASURES[measure], rows, measure)
     notes = ["; ".join(filter(None, (*row.deviations, row.notes))) for row in rows]
