@@ -90,8 +90,8 @@ def _unseen(at_start: float, between: float, accuracy: float) -> list[str]:
     reasons = []
     if not at_start <= accuracy:
         reasons.append(
-            f"Right after the start, before the first time of the comparison, the error may be {at_start:.0e}: "
-            "the solution is thin in time there. Take more points."
+            f"Right after the start, before the first time of the comparison, the error may be "
+            f"{at_start:.0e}: the solution is thin in time there. Take more points."
         )
     if not between <= accuracy:
         reasons.append(
