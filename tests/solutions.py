@@ -20,7 +20,7 @@ def make(problem=HEAT, *, seed=0, **facts):
     """A solution with random parameters, as training might have left it."""
     method = facts.get("method", METHOD)
     size = make_size(problem, method.network.depth) * method.windows
-    theta = 0.5 * np.random.default_rng(seed).standard_normal(size)
+    theta = facts.pop("theta", 0.5 * np.random.default_rng(seed).standard_normal(size))
     settings = {
         "problem": problem,
         "method": METHOD,

@@ -15,11 +15,10 @@ from descent.small import DECAY, assert_same_bits
 from hcpinn.descent import Progress, Stop
 from hcpinn.errors import NoReferenceError
 from hcpinn.machine.background import raise_if_abandoned
-from hcpinn.solving import CHECKPOINT
 
 method = functools.partial(small.method, stages=(hc.Adam(steps=600, rate=1e-2, precision="float64"),))
 
-LESSONS = method(early=True, horizons=(1.0, 1.0, 1.0), stages=(hc.LBFGS(steps=10),))
+LESSONS = method(lessons=3, stages=(hc.LBFGS(steps=10),))
 """It may end after the first or the second lesson."""
 
 EASY = 10.0
@@ -121,19 +120,19 @@ def test_runs_of_one_problem_share_a_reference(solver):
     assert first.reference is second.reference
 
 
-def test_a_method_that_stops_early_waits_for_the_reference_and_says_so(solver, tmp_path):
+def test_a_method_that_stops_by_its_estimate_does_not_wait_for_the_reference(solver):
     watch = Watch()
 
     def late(problem):
         assert watch.waits.wait(60)
-        assert (tmp_path / CHECKPOINT).exists()
         return exact(problem)
 
     solver(late)
-    solution = solve(LESSONS, watch, out=tmp_path)
-    assert watch.awaited == ["the classical reference"]
-    assert solution.stop is Stop.ACCURACY
+    solution = solve(LESSONS, watch)
+    assert watch.awaited == ["the classical reference"]  # to be compared with
     assert len(solution.history.loss) == 10
+    assert solution.stop is Stop.ACCURACY
+    assert solve(LESSONS, reference=False).stop is Stop.ESTIMATE
 
 
 def test_others_wait_only_at_the_end(solver):
@@ -159,14 +158,13 @@ def test_a_bar_says_what_is_waited_for_also_when_it_has_come_to_its_end(capsys):
     assert "Waiting for the bus …" in told
 
 
-def test_a_second_ctrl_c_breaks_the_waiting_off_and_training_goes_on_from_there(solver, tmp_path):
+def test_ctrl_c_breaks_the_waiting_off_and_what_was_trained_is_kept(solver, tmp_path):
     watch, left = Watch(), threading.Event()
 
     def endless(problem):
         assert watch.waits.wait(60)
-        for _ in range(2):
-            time.sleep(0.2)
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        time.sleep(0.2)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         try:
             while True:
                 raise_if_abandoned()

@@ -58,7 +58,7 @@ class Stop(enum.Enum):
         "No damping of the Gauss–Newton step lowered the loss: it is as small as this precision and these "
         "points allow.",
     )
-    ESTIMATE = 11, "The engine's own error estimate fell below the requested accuracy."
+    ESTIMATE = 11, "The estimated error fell below the requested accuracy."
     RANK = (
         12,
         "The largest basis that fits was used; the estimated error is still above the requested accuracy.",
@@ -138,7 +138,7 @@ class Function(Protocol):
         ...
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """What a file needs to make this function again, beside problem and method."""
+        """What a file needs to make this function again, apart from problem and method."""
         ...
 
 

@@ -74,7 +74,7 @@ def solve(
         resume: go on from the checkpoint in `out`.
         checkpoint_every: seconds between two checkpoints.
         max_seconds: stop training after this time and keep the best so far.
-        reference: a trusted solution to compare with; if True it is computed beside the training, if False
+        reference: a trusted solution to compare with; if True it is computed in the background, if False
             left out.
         progress: whether to show a progress bar; by default only in a terminal or notebook.
         devices: how many devices share out the points; by default all, if each gets 8,192 points
@@ -250,7 +250,7 @@ def _devices(runs: Sequence[Run], count: int | None) -> Devices:
 
 
 def _references(runs: Sequence[Run], choice: Reference | bool) -> BackgroundTask[list[Reference | str]]:
-    """For each run its reference, or the reason why there is none, computed beside the training.
+    """For each run its reference, or the reason why there is none, computed in the background.
 
     It starts when the first block of steps is done, and is waited for when all of them are. On two cores, a
     reference that starts with the checks or with compilation competes with them: the first step of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hcpinn import Reference, find_problem
-from hcpinn.checking.resolution import early_error, wiggles
+from hcpinn.checking.resolution import start_error, wiggles
 
 PROBLEM = find_problem("allen-cahn-2")
 TIMES, PLACES = np.linspace(0, 1, 11), np.linspace(-1, 1, 201)
@@ -33,7 +33,7 @@ def wiggles_of(function):
 
 
 @pytest.mark.parametrize("power", [0, 1, 2])
-def test_a_residual_makes_an_early_error_in_proportion_to_its_mean_over_the_first_moments(power):
+def test_a_residual_makes_an_start_error_in_proportion_to_its_mean_over_the_first_moments(power):
     """|r|² = 4 (t / 0.01)ᵖ has the mean 4 / (p + 1) before t = 0.01."""
     seen = []
 
@@ -41,7 +41,7 @@ def test_a_residual_makes_an_early_error_in_proportion_to_its_mean_over_the_firs
         seen.append(points)
         return 4.0 * (points[:, 0] / 0.01) ** power
 
-    found = early_error(squares, PROBLEM, until=0.01, size=0.5)
+    found = start_error(squares, PROBLEM, until=0.01, size=0.5)
     assert found == pytest.approx(0.01 * np.sqrt(4.0 / (power + 1)) / 0.5, rel=0.01)
     [points] = seen
     assert 0 <= points[:, 0].min() < points[:, 0].max() <= 0.01

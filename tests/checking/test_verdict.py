@@ -123,7 +123,7 @@ def test_only_the_status_converged_counts_as_converged():
 
 @pytest.mark.parametrize(
     ("unseen", "words"),
-    [({"early": 0.02}, "Right after the start"), ({"between": 0.05}, "wiggles by 5e-02")],
+    [({"at_start": 0.02}, "Right after the start"), ({"between": 0.05}, "wiggles by 5e-02")],
 )
 def test_what_the_comparison_cannot_see_makes_a_small_error_suspect(unseen, words):
     found = verdict(**unseen)

@@ -21,7 +21,9 @@ def method(**changes):
 
 
 def assert_same_bits(one, other):
-    assert one.theta.tobytes() == other.theta.tobytes()
+    for name, array in one.function.to_arrays().items():
+        assert array.tobytes() == other.function.to_arrays()[name].tobytes()
+    assert one.estimated_error == other.estimated_error
     assert one.history.loss.tobytes() == other.history.loss.tobytes()
     assert one.history.stages == other.history.stages
     assert list(one.history.terms) == list(other.history.terms)

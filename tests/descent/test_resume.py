@@ -107,6 +107,10 @@ SCHEMES = {
     },
     "windows": {"windows": 2},
     "horizons": {"horizons": (0.5, 1.0), "stages": (LBFGS,)},
+    "lessons in windows": {
+        **{"windows": 2, "lessons": 2, "resampling": hc.Resampling(0, "residual")},
+        "stages": (LBFGS,),
+    },
     "curriculum": {"curriculum": hc.Curriculum("a", (0.5, 1.0)), "stages": (ADAM, LBFGS)},
     # Blocks of 125 steps: every other one ends where points are replaced, …
     "points by residual": {

@@ -15,6 +15,7 @@ from descent.schemes import (
     adam,
     assert_continuous,
     lbfgs,
+    lessons,
     method,
     relative,
     train_together,

@@ -125,7 +125,8 @@ def test_in_the_plane_weights_and_animations_are_drawn_over_x_and_y(tmp_path):
         rhs=lambda u: -u,
         initial=lambda x, y: jnp.sin(2 * jnp.pi * x) * jnp.cos(2 * jnp.pi * y),
     )
-    solution = make(plate, weights=weights(50, axes=3))
+    size = (1 + 2 * 5 + 1) * 8 + 9 * 8 + 9
+    solution = make(plate, theta=np.zeros(size), weights=weights(50, axes=3))
     figure = solution.plot_weights()
     assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("x", "y")
     assert solution.animate(tmp_path / "film.gif", frames=2).stat().st_size > 1000

@@ -3,7 +3,7 @@
 from .comparison import relative_errors
 from .floor import kink_floor
 from .judgement import solution_of
-from .resolution import early_error, wiggles
+from .resolution import start_error, wiggles
 from .verdict import judge
 
-__all__ = ["early_error", "judge", "kink_floor", "relative_errors", "solution_of", "wiggles"]
+__all__ = ["judge", "kink_floor", "relative_errors", "solution_of", "start_error", "wiggles"]

@@ -16,7 +16,7 @@ from ..reference import Reference, solve_reference
 from ..solution import Solution, on_grid
 from .comparison import relative_errors
 from .floor import kink_floor
-from .resolution import early_error, wiggles
+from .resolution import start_error, wiggles
 from .verdict import judge
 
 
@@ -42,7 +42,7 @@ def solution_of(
             zip(("rel_l2", "rel_l1"), relative_errors(problem, predicted, reference.values), strict=True)
         )
         unseen = {
-            "early": _early(outcome, problem, reference, accuracy),
+            "at_start": _start_error(outcome, problem, reference, accuracy),
             "between": wiggles(partial(on_grid, problem, outcome.function), predicted, reference),
         }
     verdict = judge(
@@ -73,14 +73,14 @@ def solution_of(
     )
 
 
-def _early(outcome: Outcome, problem: Problem, reference: Reference, accuracy: float) -> float:
+def _start_error(outcome: Outcome, problem: Problem, reference: Reference, accuracy: float) -> float:
     """The error before the reference's second time: what it may be, and if that is too much what it is."""
     if outcome.residuals is None:  # its step control sees the start as well as any other time
         return 0.0
     sizes = [float(np.sqrt(np.mean(np.abs(v) ** 2))) for v in reference.values.values()]
     until = min(float(reference.times[1]), float(problem.horizon))
     size = min((s for s in sizes if s > 0), default=1.0)
-    possible = early_error(outcome.residuals.squares, problem, until, size)
+    possible = start_error(outcome.residuals.squares, problem, until, size)
     if possible <= accuracy:
         return possible
     try:

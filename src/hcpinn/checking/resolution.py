@@ -17,7 +17,7 @@ _TIMES = 9
 """At how many times the space between the places of a grid is looked at."""
 
 
-def early_error(
+def start_error(
     squares: Callable[[np.ndarray], np.ndarray], problem: Problem, until: float, size: float
 ) -> float:
     """The relative error that a residual makes before the time `until`, by Cauchy and Schwarz.

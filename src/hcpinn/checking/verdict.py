@@ -26,7 +26,7 @@ def judge(
     residual_trained: float | None,
     residual_fresh: float | None,
     estimate: float | None = None,
-    early: float = 0.0,
+    at_start: float = 0.0,
     between: float = 0.0,
     floor: float | None = None,
 ) -> Verdict:
@@ -36,7 +36,7 @@ def judge(
     `residual_trained` and `residual_fresh` are root-mean-square residuals at the training
     points and at points that training never saw, None for an engine that has none.
     `estimate` is the error as the engine estimates it: it decides nothing, but is named where it turns out
-    to be wrong. `early` and `between` are errors that the comparison cannot see: those made before its
+    to be wrong. `at_start` and `between` are errors that the comparison cannot see: those made before its
     first time, and wiggles between its places.
     `floor` is an error that the lift alone leaves.
     """
@@ -68,8 +68,8 @@ def judge(
         if stop in (Stop.ESTIMATE, Stop.ACCURACY) and estimate is not None:
             reasons.append(f"The engine stopped too soon: by its own estimate the error was {estimate:.0e}.")
         return Verdict("suspect" if hidden else "not converged", error, tuple(reasons))
-    if unseen := _unseen(early, between, accuracy):
-        return Verdict("suspect", float(np.nanmax([error, early, between])), (*reasons, *unseen))
+    if unseen := _unseen(at_start, between, accuracy):
+        return Verdict("suspect", float(np.nanmax([error, at_start, between])), (*reasons, *unseen))
     if not reference.error_estimate <= error:
         reasons.append(
             f"The reference itself is only good to {reference.error_estimate:.1e}, so the error may be "
@@ -87,13 +87,13 @@ def judge(
     return Verdict("converged", error, tuple(reasons))
 
 
-def _unseen(early: float, between: float, accuracy: float) -> list[str]:
+def _unseen(at_start: float, between: float, accuracy: float) -> list[str]:
     """What the comparison with the reference leaves open."""
     reasons = []
-    if not early <= accuracy:
+    if not at_start <= accuracy:
         reasons.append(
-            f"Right after the start, before the first time of the comparison, the error may be {early:.0e}: "
-            "the solution is thin in time there. Take more points."
+            f"Right after the start, before the first time of the comparison, the error may be "
+            f"{at_start:.0e}: the solution is thin in time there. Take more points."
         )
     if not between <= accuracy:
         reasons.append(

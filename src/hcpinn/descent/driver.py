@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -129,9 +130,12 @@ class _Training:
                 break
         self.theta, self.codes = np.asarray(carry.best, np.float64), np.asarray(carry.stop)
         self.weights, self.last = carry.weights, (program, prepared, carry)
+        ended = replace(position, stages=[*position.stages], finished=[*position.finished])
         position.stages.append((label, position.step))
         if self.stop is None:
             self._close_stage()
+        if self.over and self.checkpoint is not None and is_first():
+            self.checkpoint.save(ended, carry)  # what follows may be interrupted too
 
     def _begin(self, program: Program, prepared: Prepared, data: Data) -> Carry:
         """The state before the first step, with what can be kept of the stage before."""

@@ -30,11 +30,14 @@ from ..problem import Index
 from ..trial import MLP, Fixed, Trial, jet_of
 
 _TIMES = {1: 60, 2: 30, 3: 20}
-_PLACES = {1: 256, 2: 32, 3: 12}
+_PLACES = {1: 512, 2: 36, 3: 12}
 """Places along each axis."""
-_NEURONS = {1: 128, 2: 300, 3: 400}
+_NEURONS = {1: 200, 2: 400, 3: 400}
 _SLOPE = 1.5
 """How steep a neuron is, for features of unit variance."""
+_STEEPEST = 60.0
+"""How many times steeper, at most, where the features are the coordinates alone."""
+
 _LEAST = 1e-4
 """Functions whose part in the neurons is smaller than this, relative to the largest, are left out."""
 
@@ -191,7 +194,7 @@ class Estimator:
         weight = np.where(varies[:, None], rng.normal(size=(len(spread), many)), 0.0)
         weight *= _SLOPE / (np.sqrt(varies.sum()) * np.where(varies, spread, 1.0)[:, None])
         if varies.sum() <= len(self.zero) - 1:  # the coordinates themselves: neurons at all places and scales
-            weight *= np.exp(rng.uniform(0.0, np.log(15.0), size=many))
+            weight *= np.exp(rng.uniform(0.0, np.log(_STEEPEST), size=many))
             bias = -np.sum(features[rng.integers(len(features), size=many)].T * weight, axis=0)
         else:
             bias = rng.normal(size=many) - features.mean(axis=0) @ weight

@@ -93,7 +93,7 @@ class Method:
         return Schedule((*rules, Windows(self.windows)))
 
     def label(self, lesson: Lesson, stage: Stage) -> str:
-        """What a user reads beside the progress bar."""
+        """The text next to the progress bar."""
         parts = [stage.label]
         if self.windows > 1:
             parts.append(f"window {lesson.window + 1}/{self.windows}")

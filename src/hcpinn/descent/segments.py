@@ -68,6 +68,8 @@ class Piecewise:
         """The function that `to_arrays` described; unless `edges` are given, its windows are equally long."""
         with double(), jax.ensure_compile_time_eval():
             edges = [float(edge) for edge in arrays.get("edges", window_edges(problem, method.windows))]
+            if len(edges) != method.windows + 1:
+                raise ValueError(f"{len(edges) - 1} segments are no {method.windows} windows")
             first = make_trial(problem, method)
             unravel = ravel_pytree(first.init(jax.random.key(0)))[1]
             parameters = [unravel(own) for own in jnp.asarray(arrays["theta"]).reshape(len(edges) - 1, -1)]

@@ -55,7 +55,7 @@ def from_dict(data: Any) -> Any:
 
 def _with_lessons(data: Mapping[str, Any]) -> dict[str, Any]:
     """Settings from before lessons were counted: each was a horizon of 1.0, and `early` left out the last."""
-    found = dict(data)
+    found = {**data}
     shares = found.get("horizons", ())
     if found.pop("early", None) is not None or list(shares).count(1.0) > 1:
         growing = [share for share in shares if share != 1.0]

@@ -83,7 +83,7 @@ class Stage(abc.ABC):
     def hold(self, going: Array, new: Any, old: Any) -> Any:
         """The state after a step, or where `going` is false, that before it.
 
-        Unless the stage is tolerant, a run that is not going was stepped from parameters that are no numbers.
+        Unless the stage is tolerant, a run that has stopped took its step from NaN parameters.
         """
         return jax.tree.map(lambda a, b: jnp.where(going, a, b), new, old)
 
