@@ -40,6 +40,9 @@ _MOST = {1: 1600, 2: 240, 3: 72}
 
 _GROWTH = 1.4
 
+_ROUNDING = 2e-14
+"""The smallest error that is claimed."""
+
 _COMPARED = 65
 """Times at which two passes are compared."""
 
@@ -153,7 +156,7 @@ class _Engine:
                 estimate = np.inf
                 if previous is not None:
                     looser = len(self.passes) % 2 == 1
-                    estimate = self._difference(previous, solved) / (1 if looser else 2)
+                    estimate = max(self._difference(previous, solved) / (1 if looser else 2), _ROUNDING)
                 self._note(count, solved, estimate)
                 if best is None or estimate <= best[0]:
                     best, stalled = (estimate, solved), 0
