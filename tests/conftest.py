@@ -44,10 +44,12 @@ def in_double():
         yield
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory, monkeypatch):
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
     """One reference cache for the whole test run, apart from the user's own."""
-    monkeypatch.setenv("HCPINN_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HCPINN_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
 
 
 @pytest.fixture

@@ -154,7 +154,7 @@ def test_methods_explains_every_method_and_every_switch():
     words = " ".join(said.split())
     for name, method in METHODS.items():
         assert f"{name} {' '.join(method.__doc__.splitlines()[0].split())}" in words
-    assert f"{METHODS['expert'].__doc__.splitlines()[0]} (default)" in words
+    assert f"{METHODS['evolve'].__doc__.splitlines()[0]} (default)" in words
     for switch in SWITCHES:
         assert switch in said
     assert "pbc+ic1+sa" in said

@@ -319,7 +319,7 @@ def test_named_methods_fit_every_problem_they_are_asked_for():
         for name in METHODS:
             method = hc.find_method(name, problem)
             assert method.name == name
-            if name != "cinn" and problem.name not in SIMILAR:
+            if method.engine == "descent" and name != "cinn" and problem.name not in SIMILAR:
                 assert fits(problem, method.lift, method.gate, method.embedding, method.penalties)
 
 

@@ -7,7 +7,8 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare, declare_dirichlet
-from hcpinn.evolution import Evolution, Function, Stop, applies, evolve
+from hcpinn.evolution import Evolution, Function, applies, evolve
+from hcpinn.outcome import Stop
 from hcpinn.problem import apply
 
 
