@@ -210,7 +210,7 @@ def test_the_time_limit_is_kept_and_said():
     evolved = evolve(declare(), accuracy=1e-11, max_seconds=1e-3)
     assert evolved.stop is Stop.TIME
     assert evolved.function is None
-    with pytest.raises(hc.HcpinnError, match="time limit"):
+    with pytest.raises(hc.HcpinnError, match="time budget"):
         evolved.derivative(jnp.zeros((1, 2)), (0, 0))
 
 

@@ -1,7 +1,7 @@
 """The engine: solve with a few features, adapt, solve with more, until two solutions agree.
 
 Each pass draws its features anew. Two consecutive passes are independent, so they differ by about the error
-of the first, and the second, with more features, is better: half their difference is the estimate.
+of the first; the second, with more features, is better. Their difference is the estimate.
 """
 
 from __future__ import annotations
@@ -155,8 +155,7 @@ class _Engine:
                     continue
                 estimate = np.inf
                 if previous is not None:
-                    looser = len(self.passes) % 2 == 1
-                    estimate = max(self._difference(previous, solved) / (1 if looser else 2), _ROUNDING)
+                    estimate = max(self._difference(previous, solved), _ROUNDING)
                 self._note(count, solved, estimate)
                 if best is None or estimate <= best[0]:
                     best, stalled = (estimate, solved), 0

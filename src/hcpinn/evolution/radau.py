@@ -42,6 +42,10 @@ class System(Protocol):
         ...
 
 
+_TINY, _CRAWL = 1e-7, 40
+"""Steps shorter than this share of the whole are tiny; so many in a row mean that it goes no further."""
+
+
 @dataclass(frozen=True)
 class Scheme:
     """The coefficients for s stages."""
@@ -172,10 +176,11 @@ def integrate(
     solvers: list[Any] = []
     factored = 0.0
     fresh, failed, before = False, False, None
+    crawled = 0
     while time < end:
         if clock.perf_counter() > deadline:
             raise Halted(Stop.TIME, time, track)
-        if step < smallest:
+        if step < smallest or crawled > _CRAWL:
             raise Halted(Stop.STUCK, time, track)
         if end - time < 1.01 * step:
             step = end - time
@@ -246,6 +251,7 @@ def integrate(
         state = state + stage[:, -1]
         rate = stage @ rule.inverse[-1] / step
         report(float(time))
+        crawled = crawled + 1 if step < _TINY * (end - begin) else 0
         fresh = False
         if failed:
             factor = min(factor, 1.0)
