@@ -15,6 +15,8 @@ from pages import write_sections
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "guides" / "evolve.md"
 RESULTS = ROOT / "benchmarks" / "results" / "evolution-cpu.json"
+_ROUNDING = 1e-12
+"""Errors and estimates below it are rounding."""
 
 
 def sections() -> dict[str, str]:
@@ -26,11 +28,13 @@ def sections() -> dict[str, str]:
     ]
     for row in found["rows"]:
         name = f"`{row['name']}`" if row["name"].replace("-", "").isalnum() else row["name"]
-        cells = [name, _short(row["error"]), _short(row["estimate"]), f"{row['seconds']:.0f}"]
+        cells = [name, _short(row["error"]), _short(row["estimate"]), f"{row['seconds']:.1f}"]
         cells += [str(len(row["features"])), f"{row['rank']:,}", f"{row['steps']:,}"]
         lines.append("| " + " | ".join(cells) + " |")
+    ratio = max(max(r["error"], _ROUNDING) / max(r["estimate"], _ROUNDING) for r in found["rows"])
     origin = f"Measured on {found['device'].removeprefix('cpu: ')}, JAX {found['versions']['jax']}."
-    return {"evolve": f"{origin} {found['remark']}".strip() + "\n\n" + "\n".join(lines)}
+    origin += f" Rounding aside, no error is more than {ratio:.1f} times its estimate. {found['remark']}"
+    return {"evolve": origin.strip() + "\n\n" + "\n".join(lines)}
 
 
 def reached(name: str) -> str:
