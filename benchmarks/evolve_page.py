@@ -23,7 +23,7 @@ def sections() -> dict[str, str]:
     """The one table of the page, under the name of the machine."""
     found = json.loads(RESULTS.read_text("utf-8"))
     lines = [
-        "| problem | error | estimated | seconds | passes | functions | time steps |",
+        "| problem | error | estimated | seconds | passes | unknowns | time steps |",
         "|---|" + "---:|" * 6,
     ]
     for row in found["rows"]:
