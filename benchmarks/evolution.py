@@ -1,6 +1,6 @@
 """How accurate `evolve` is, how honest its estimate, and how long it takes.
 
-    python benchmarks/evolution.py --accuracy 1e-6 --out results/evolution/cpu.json
+    python benchmarks/evolution.py --seeds 0 --out benchmarks/results/evolution-cpu.json
     python benchmarks/evolution.py --seeds 1 --only burgers_front sharp_front --out /tmp/some.json
 
 Problems with a known solution, drawn by seed from `manufactured.py`, are measured against it; those of the
@@ -24,6 +24,7 @@ import hcpinn as hc
 from hcpinn.catalog import ENTRIES
 from hcpinn.evolution import Evolved, Function, evolve
 from hcpinn.machine.precision import double
+from hcpinn.machine.provenance import provenance
 from hcpinn.reference import solve_reference
 from manufactured import draw
 
@@ -130,8 +131,10 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0, help="seconds per problem")
     parser.add_argument("--only", nargs="*", help="names that contain one of these")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--remark", default="", help="a sentence to keep with the results")
     options = parser.parse_args()
-    rows = []
+    origin, rows = provenance(), []
+    facts = {"device": origin.device, "versions": dict(origin.versions), "remark": options.remark}
     print(f"{'problem':32s} {'error':>8s} {'estimate':>8s} {'seconds':>8s}  stop")
     for group in (with_known_solution(options.seeds), with_reference()):
         for case in group:
@@ -146,7 +149,9 @@ def main() -> None:
                 flush=True,
             )
             options.out.parent.mkdir(parents=True, exist_ok=True)
-            options.out.write_text(json.dumps({"accuracy": options.accuracy, "rows": rows}, indent=1))
+            options.out.write_text(
+                json.dumps({"accuracy": options.accuracy, **facts, "rows": rows}, indent=1) + "\n"
+            )
     summarise(rows)
 
 

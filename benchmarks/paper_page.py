@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import evolve_page
 import paper_page_tables
 from above_published import above, exact_rows
 from foreseen import foreseen
@@ -169,8 +170,9 @@ def _evidence(tables: Sequence[Table]) -> Evidence:
 
 
 def reproduction(tables: Sequence[Table]) -> str:
-    """One line per problem: the paper's best row, the same row here, and `expert`."""
+    """One line per problem: the paper's best row, the same row here, `expert` and `evolve`."""
     heads = ["problem", "the paper", "the same here", "`expert`, one H200", "`expert`, two CPU cores"]
+    heads.append("`evolve`, two CPU cores")
     lines = ["| " + " | ".join(heads) + " |", "| --- |" + " ---: |" * (len(heads) - 1)]
     for name, entry in ENTRIES.items():
         best = best_row(entry.problem)
@@ -181,7 +183,7 @@ def reproduction(tables: Sequence[Table]) -> str:
         found = [row.found(m) for m in chosen] if row else []
         ours = " / ".join(_told(f) for f in found if f is not None) or "not yet run"
         cells = [f"`{name}`", published, ours, _expert("h200", name), _expert("cpu-1e-3", name)]
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append("| " + " | ".join([*cells, evolve_page.reached(name)]) + " |")
     return "\n".join(lines)
 
 

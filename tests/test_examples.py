@@ -107,7 +107,9 @@ def programs(page):
 
 
 def shortened(method):
-    """The method with a small network, few points, and a few steps."""
+    """The method with a small network or few features, few points, and a few steps."""
+    if isinstance(method, hc.Evolution):
+        return dataclasses.replace(method, features=32)
     network = hc.MLP(4, 1) if isinstance(method.network, hc.MLP) else method.network
     return dataclasses.replace(method, network=network, points=64, stages=(hc.Adam(steps=10),))
 
@@ -120,13 +122,13 @@ def known():
 
 @pytest.fixture
 def small_budgets(monkeypatch, little_effort, known):
-    """Let the programs of a page train for a moment only."""
+    """Let the programs of a page work for a moment only."""
     solve, solve_batch = hc.solve, hc.solve_batch
 
     def short_solve(problem, method=None, **options):
         inspect.signature(solve).bind(problem, method, **options)
-        if not isinstance(method, hc.Method):
-            method = hc.find_method(method or "quick", problem)
+        if not isinstance(method, hc.Method | hc.Evolution):
+            method = hc.find_method(method or "evolve", problem)
         method = shortened(method)
         if "out" in options:
             limit = {"max_seconds": 0.0} if "max_seconds" in options else {}

@@ -12,7 +12,7 @@ import hcpinn.theory
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 DOCS = BENCHMARKS.parent / "docs"
-PAGES = ("speed_page", "theory_page", "expert_page")
+PAGES = ("speed_page", "theory_page", "expert_page", "evolve_page")
 
 pytestmark = pytest.mark.skipif(not BENCHMARKS.exists(), reason="this copy has no documentation")
 

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import HcpinnError
+from ..machine.precision import double
 from ..outcome import History, Outcome, Stop
 from ..problem import Index, Problem
 from .features import Layer
@@ -51,7 +52,9 @@ class Function(eqx.Module):
         self, points: Float[Array, "points axes"], index: Index
     ) -> Float[Array, "points components"]:
         """A derivative of u at points, by how often it is taken along t, x, …."""
-        return _derivative(self, points, tuple(index))
+        # A compiled program of one precision must not meet arrays of the other.
+        own = jax.tree.map(lambda a: jnp.asarray(a, points.dtype), self)
+        return _derivative(own, points, tuple(index))
 
     def _derivative(self, points: Array, index: Index) -> Array:
         dtype = points.dtype
@@ -118,7 +121,9 @@ class Function(eqx.Module):
             layers.append(
                 Layer(**part, low=float(low), high=float(high), periodic=bool(periodic), gated=bool(gated))
             )
-        return cls(tuple(layers), np.asarray(arrays["edges"]), np.asarray(arrays["powers"]), Carrier(problem))
+        with double():
+            carrier = Carrier(problem)
+        return cls(tuple(layers), np.asarray(arrays["edges"]), np.asarray(arrays["powers"]), carrier)
 
 
 @eqx.filter_jit

@@ -1,0 +1,56 @@
+"""Write what `benchmarks/evolution.py` measured into docs/guides/evolve.md.
+
+python benchmarks/evolution.py --seeds 0 --out benchmarks/results/evolution-cpu.json
+python benchmarks/evolve_page.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from pages import write_sections
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "guides" / "evolve.md"
+RESULTS = ROOT / "benchmarks" / "results" / "evolution-cpu.json"
+_ROUNDING = 1e-12
+"""Errors and estimates below it are rounding."""
+
+
+def sections() -> dict[str, str]:
+    """The one table of the page, under the name of the machine."""
+    found = json.loads(RESULTS.read_text("utf-8"))
+    lines = [
+        "| problem | error | estimated | seconds | passes | unknowns | time steps |",
+        "|---|" + "---:|" * 6,
+    ]
+    for row in found["rows"]:
+        name = f"`{row['name']}`" if row["name"].replace("-", "").isalnum() else row["name"]
+        cells = [name, _short(row["error"]), _short(row["estimate"]), f"{row['seconds']:.1f}"]
+        cells += [str(len(row["features"])), f"{row['rank']:,}", f"{row['steps']:,}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    ratio = max(max(r["error"], _ROUNDING) / max(r["estimate"], _ROUNDING) for r in found["rows"])
+    origin = f"Measured on {found['device'].removeprefix('cpu: ')}, JAX {found['versions']['jax']}."
+    origin += f" Rounding aside, no error is more than {ratio:.1f} times its estimate. {found['remark']}"
+    return {"evolve": origin.strip() + "\n\n" + "\n".join(lines)}
+
+
+def reached(name: str) -> str:
+    """Error and seconds on one problem, for a cell of another table."""
+    rows = json.loads(RESULTS.read_text("utf-8"))["rows"]
+    return next(
+        (f"{_short(r['error'])} in {r['seconds']:.0f} s" for r in rows if r["name"] == name), "not yet run"
+    )
+
+
+def _short(value: float) -> str:
+    return f"{value:.1e}".replace("e-0", "e-")
+
+
+if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
+    write_sections(PAGE, sections())
