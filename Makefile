@@ -32,8 +32,8 @@ help: ## List these targets
 setup: $(dev) ## Make .venv with everything needed to work on hcpinn
 	@echo "$(venv) is ready"
 
-demo: $(runtime) ## Solve a stiff Allen–Cahn problem to a verified 3e-4, figures in out/demo
-	@$(bin)/hcpinn solve allen-cahn-1 --accuracy 3e-4 --out out/demo
+demo: $(runtime) ## Solve a stiff Allen–Cahn problem to a verified 1e-6, figures in out/demo
+	@$(bin)/hcpinn solve allen-cahn-1 --accuracy 1e-6 --out out/demo
 
 test: lint ## Run every check: format, lint, types, layers, tests
 	@echo "Tests"
