@@ -89,29 +89,37 @@ def solve(
         "progress": progress,
         "devices": devices,
     }
-    if method is not None:
-        run = Run(problem, _as_method(method, problem), seed)
-        return solve_batch([run], max_seconds=max_seconds, **options)[0]
-    began, found, why = time.monotonic(), None, why_not(problem)
-    if why is None and not (resume and out is not None and (Path(out) / CHECKPOINT).exists()):
+    if method is None:
+        return _by_default(problem, seed, max_seconds, options)
+    return solve_batch([Run(problem, _as_method(method, problem), seed)], max_seconds=max_seconds, **options)[
+        0
+    ]
+
+
+def _by_default(problem: Problem, seed: int, max_seconds: float | None, options: dict[str, Any]) -> Solution:
+    """By evolution; by training where that does not apply, finds nothing, or ends far from the accuracy."""
+
+    def by(name: str) -> Solution:
+        left = None if max_seconds is None else max(0.0, max_seconds - (time.monotonic() - began))
+        return solve_batch([Run(problem, find_method(name, problem), seed)], max_seconds=left, **options)[0]
+
+    began, evolved, why = time.monotonic(), None, why_not(problem)
+    if options["resume"] and options["out"] is not None and (Path(options["out"]) / CHECKPOINT).exists():
+        return by(TAKES_OVER)
+    if why is None:
         try:
-            run = Run(problem, find_method(DEFAULT, problem), seed)
-            found = solve_batch([run], max_seconds=max_seconds, **options)[0]
+            evolved = by(DEFAULT)
+            if evolved.stop in (Stop.INTERRUPTED, Stop.TIME):
+                return evolved
+            if _estimate(evolved) <= max(options["accuracy"], _WITHIN_REACH):
+                return evolved
+            why = f"{evolved.stop.value} Its estimated error is {_estimate(evolved):.0e}."
         except NoSolutionError as error:
             why = str(error)
-        if found is not None:
-            if found.stop in (Stop.INTERRUPTED, Stop.TIME) or _estimate(found) <= max(
-                accuracy, _WITHIN_REACH
-            ):
-                return found
-            why = f"{found.stop.value} Its estimated error is {_estimate(found):.0e}."
-    left = None if max_seconds is None else max(0.0, max_seconds - (time.monotonic() - began))
-    run = Run(problem, find_method(TAKES_OVER, problem), seed)
-    other = solve_batch([run], max_seconds=left, **options)[0]
-    if found is not None and _estimate(found) <= _estimate(other):
-        return found
-    note = () if why is None else (f"{TAKES_OVER} took over from {DEFAULT}: {why}",)
-    return dataclasses.replace(other, notes=(*note, *other.notes))
+    trained = by(TAKES_OVER)
+    if evolved is not None and _estimate(evolved) <= _estimate(trained):
+        return dataclasses.replace(evolved, notes=(f"{TAKES_OVER} was tried too, and did no better.",))
+    return dataclasses.replace(trained, notes=(f"{TAKES_OVER} took over from {DEFAULT}: {why}",))
 
 
 def solve_batch(
