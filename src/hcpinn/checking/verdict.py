@@ -41,8 +41,9 @@ def judge(
     `floor` is an error that the lift alone leaves.
     """
     reasons: list[str] = []
-    trained = residual_trained is not None and residual_fresh is not None
-    hidden = trained and residual_fresh > _OVERFIT * residual_trained
+    trained, hidden = False, False
+    if residual_trained is not None and residual_fresh is not None:
+        trained, hidden = True, residual_fresh > _OVERFIT * residual_trained
     if stop.failed:
         reasons.append(stop.value)
     if hidden:

@@ -207,9 +207,10 @@ def _report(solution: Solution, folder: Path) -> None:
         ("problem", _describe(solution.problem)),
         ("method", solution.method.name),
     ]
-    if isinstance(getattr(solution.method, "lift", None), Semigroup):
+    lift = getattr(solution.method, "lift", None)
+    if isinstance(lift, Semigroup):
         with double():
-            facts.append(("lift", str(solution.method.lift.waves(solution.problem))))
+            facts.append(("lift", str(lift.waves(solution.problem))))
     for label, errors in (("relative L2 error", solution.rel_l2), ("relative L1 error", solution.rel_l1)):
         if errors is not None:
             single = len(errors) == 1

@@ -115,14 +115,14 @@ class Preparation:
             finished: the parameters of the time windows that are done.
             points: those to use, if they were chosen already, as they are on resuming.
         """
-        lesson = lesson or self.schedule.first
-        trials = self.trials(lesson, finished)
-        objective = self._objective(lesson.window, trials[0])
+        now: Lesson = self.schedule.first if lesson is None else lesson
+        trials = self.trials(now, finished)
+        objective = self._objective(now.window, trials[0])
         chosen = points
-        if chosen is None and self._by_residual and (lesson.window, lesson.number, part) != (0, 0, 0):
-            now = self.theta if theta is None else theta
-            chosen = self._drawn_by_residual(now, trials, objective, lesson, part)
-        used = self._drawn(lesson, part) if chosen is None else chosen
+        if chosen is None and self._by_residual and (now.window, now.number, part) != (0, 0, 0):
+            present = self.theta if theta is None else theta
+            chosen = self._drawn_by_residual(present, trials, objective, now, part)
+        used = self._drawn(now, part) if chosen is None else chosen
         each = [
             objective.data(own, trial, seed=run.seed)
             for own, trial, run in zip(used, trials, self.runs, strict=True)

@@ -101,7 +101,7 @@ def _rebuild(
     header: dict[str, Any],
     arrays: dict[str, Any],
     problem: Problem | None,
-    method: Method | None,
+    method: Any,
 ) -> Solution:
     reference = None
     if header["reference"] is not None:
@@ -137,7 +137,7 @@ def _rebuild(
 
 
 def _function(
-    path: object, header: dict[str, Any], arrays: dict[str, Any], problem: Problem, method: Method
+    path: object, header: dict[str, Any], arrays: dict[str, Any], problem: Problem, method: Any
 ) -> Function:
     """Before version 3 there was one engine, and its vector of parameters went by the name of theta."""
     old = header["version"] < 3
