@@ -41,6 +41,9 @@ _MOST = {1: 1600, 2: 240, 3: 72}
 
 _GROWTH = 1.4
 
+_MARGIN = 0.7
+"""Of the accuracy asked for: what the estimate must be below."""
+
 _ROUNDING = 2e-14
 """The smallest error that is claimed."""
 
@@ -163,7 +166,7 @@ class _Engine:
                     best, stalled = (estimate, solved), 0
                 else:
                     stalled += 1
-                if estimate <= self.accuracy / 2:
+                if estimate <= _MARGIN * self.accuracy:
                     stop = Stop.ESTIMATE
                 elif stalled == 3:
                     stop = Stop.STALLED
