@@ -14,6 +14,8 @@ from hcpinn import solving
 from hcpinn.descent import from_dict, from_toml, to_dict, to_toml
 from hcpinn.errors import MethodError, NoSolutionError
 from hcpinn.outcome import Stop
+from hcpinn.study import Store, run_study
+from small_studies import study
 
 HEAT = declare(rhs=lambda u: 0.02 * u.xx, initial=lambda x: jnp.sin(jnp.pi * x), boundary=hc.Periodic())
 SMALL = hc.Method(embedding=hc.Fourier(1), network=hc.MLP(6, 1), points=64, stages=(hc.Adam(steps=2),))
@@ -113,3 +115,17 @@ def test_runs_by_different_engines_are_not_solved_together():
 def test_steps_and_points_are_for_training():
     with pytest.raises(MethodError, match="trains nothing"):
         hc.descent.with_budget(hc.Evolution(), points=100)
+
+
+def test_a_study_holds_evolutions_like_trainings(tmp_path):
+    runs = [hc.Run(HEAT, hc.Evolution(), seed) for seed in (0, 1)]
+    assert run_study(study(*runs), tmp_path / "store").complete
+    records = Store(tmp_path / "store").records()
+    assert [r.summary["verdict"] for r in records] == ["converged", "converged"]
+    assert {r.summary["engine"] for r in records} == {"evolution"}
+
+
+@pytest.mark.parametrize("setting", [{"accuracy": "1e-3"}, {"accuracy": float("nan")}, {"max_seconds": "5"}])
+def test_settings_that_are_no_numbers_are_refused(setting):
+    with pytest.raises(MethodError, match=f"{next(iter(setting))} must be a"):
+        hc.solve(HEAT, **setting)

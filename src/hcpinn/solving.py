@@ -8,7 +8,7 @@ import json
 import math
 import time
 from collections.abc import Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from .machine.precision import double
 from .machine.processes import is_first
 from .machine.provenance import provenance
 from .objective import Devices, find_devices, sampling
-from .outcome import Stop
+from .outcome import Outcome, Stop
 from .problem import Problem
 from .reference import Reference, solve_reference
 from .solution import Solution
@@ -80,6 +80,7 @@ def solve(
         devices: how many devices share out the points; by default all, if each gets 8,192 points
             or more, else one.
     """
+    _check_numbers(accuracy, max_seconds)
     options: dict[str, Any] = {
         "accuracy": accuracy,
         "out": out,
@@ -139,10 +140,7 @@ def solve_batch(
     Takes the same options as `solve`; a `Reference` that is given serves all runs, and `progress`
     may be a `Progress` of one's own.
     """
-    if not accuracy > 0:
-        raise MethodError(f"accuracy must be positive, but is {accuracy!r}.")
-    if max_seconds is not None and not max_seconds >= 0:
-        raise MethodError(f"max_seconds must be zero or more, but is {max_seconds!r}.")
+    _check_numbers(accuracy, max_seconds)
     if progress is None or isinstance(progress, bool):
         progress = Progress(visible=progress if is_first() else False)
     engines = {run.method.engine for run in runs}
@@ -171,18 +169,7 @@ def solve_batch(
             if not references.done:
                 progress.waiting(REFERENCE)
             trusted = references.result()
-        return [
-            solution_of(
-                outcome,
-                own,
-                problem=run.problem,
-                method=run.method,
-                seed=run.seed,
-                accuracy=accuracy,
-                provenance=provenance(shared.count),
-            )
-            for run, outcome, own in zip(runs, outcomes, trusted, strict=True)
-        ]
+        return _judged(runs, outcomes, trusted, accuracy, shared.count)
 
 
 def _evolved(
@@ -215,18 +202,29 @@ def _evolved(
             progress.waiting(REFERENCE)
         trusted = references.result()
     with double():
-        return [
-            solution_of(
-                outcome,
-                own,
-                problem=run.problem,
-                method=run.method,
-                seed=run.seed,
-                accuracy=accuracy,
-                provenance=provenance(),
-            )
-            for run, outcome, own in zip(runs, found, trusted, strict=True)
-        ]
+        return _judged(runs, found, trusted, accuracy)
+
+
+def _judged(
+    runs: Sequence[Run],
+    outcomes: Sequence[Outcome],
+    trusted: Sequence[Reference | str],
+    accuracy: float,
+    devices: int = 1,
+) -> list[Solution]:
+    """Each run's outcome compared with its reference."""
+    return [
+        solution_of(
+            outcome,
+            own,
+            problem=run.problem,
+            method=run.method,
+            seed=run.seed,
+            accuracy=accuracy,
+            provenance=provenance(devices),
+        )
+        for run, outcome, own in zip(runs, outcomes, trusted, strict=True)
+    ]
 
 
 class _Passes:
@@ -247,6 +245,14 @@ class _Passes:
 
 def _estimate(solution: Solution) -> float:
     return math.inf if solution.estimated_error is None else solution.estimated_error
+
+
+def _check_numbers(accuracy: Any, max_seconds: Any) -> None:
+    """Refuse what is no number, or makes no sense as one."""
+    if not (isinstance(accuracy, Real) and accuracy > 0):
+        raise MethodError(f"accuracy must be a positive number, but is {accuracy!r}.")
+    if max_seconds is not None and not (isinstance(max_seconds, Real) and max_seconds >= 0):
+        raise MethodError(f"max_seconds must be a number from zero on, but is {max_seconds!r}.")
 
 
 def _devices(runs: Sequence[Run], count: int | None) -> Devices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,7 +30,7 @@ class Progress:
                 BarColumn(),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[rate]}"),
-                TextColumn("[bold]loss {task.fields[loss]}"),
+                TextColumn("{task.fields[loss]}"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 speed_estimate_period=20,
@@ -49,17 +50,20 @@ class Progress:
     def stage(self, label: str, steps: int, done: int) -> None:
         """A stage begins, or goes on from step `done`."""
         if self._bar is not None:
-            self._task = self._bar.add_task(
-                label, total=steps, completed=done, loss="   …    ", rate="compiling"
-            )
+            self._task = self._bar.add_task(label, total=steps, completed=done, loss="", rate="compiling")
 
     def update(self, step: int, loss: float, terms: Mapping[str, float] | None = None) -> None:
-        """The stage has come to `step`; `terms` are parts of the loss that have names."""
+        """The stage has come to `step`; `terms` are parts of the loss that have names.
+
+        An infinite loss is one that is not known.
+        """
         if self._bar is not None:
             speed = self._bar.tasks[self._task].speed
             rate = f"{speed:,.0f} steps/s" if speed else ""
             parts = ", ".join(f"{name} {value:.1e}" for name, value in (terms or {}).items())
-            shown = f"{loss:.2e}[/bold] ({parts})[bold]" if parts else f"{loss:.2e}"
+            shown = (
+                "" if math.isinf(loss) else f"[bold]loss {loss:.2e}[/bold]" + (f" ({parts})" if parts else "")
+            )
             self._bar.update(self._task, completed=step, loss=shown, rate=rate)
 
     def say(self, text: str) -> None:

@@ -143,8 +143,8 @@ def run_key(run: Run, accuracy: float = 1e-2) -> str:
     """40 hexadecimal digits that stand for everything the outcome of a run depends on."""
     settings = {name: value for name, value in to_dict(run.method).items() if name != "name"}
     # Keys are older than `lessons`: each was a horizon of 1.0 then, with a switch to leave out the last ones.
-    lessons = settings.pop("lessons")
-    settings.update(horizons=[*settings["horizons"], *[1.0] * (lessons - 1)], early=lessons > 1)
+    if (lessons := settings.pop("lessons", None)) is not None:
+        settings.update(horizons=[*settings["horizons"], *[1.0] * (lessons - 1)], early=lessons > 1)
     statement = [VERSION, fingerprint(run.problem), settings, run.seed, accuracy]
     if not _is_plain(run.method):
         statement.append(probe(run))
