@@ -8,7 +8,7 @@ import json
 import math
 import time
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -249,9 +249,9 @@ def _estimate(solution: Solution) -> float:
 
 def _check_numbers(accuracy: Any, max_seconds: Any) -> None:
     """Refuse what is no number, or makes no sense as one."""
-    if not (isinstance(accuracy, Real) and accuracy > 0):
+    if not (isinstance(accuracy, int | float) and accuracy > 0):
         raise MethodError(f"accuracy must be a positive number, but is {accuracy!r}.")
-    if max_seconds is not None and not (isinstance(max_seconds, Real) and max_seconds >= 0):
+    if max_seconds is not None and not (isinstance(max_seconds, int | float) and max_seconds >= 0):
         raise MethodError(f"max_seconds must be a number from zero on, but is {max_seconds!r}.")
 
 
