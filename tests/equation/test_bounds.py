@@ -34,6 +34,8 @@ def test_bounds_hold_every_value_and_close_on_it(name):
         (found,) = program.run({program.inputs[0]: Real(*ends.T)}, [wanted.name])
         (exact,) = program.run({program.inputs[0]: exactly(ends[:, 0])}, [wanted.name])
         values = np.asarray(jax.vmap(jax.vmap(function))(np.linspace(*ends.T, 64)))
+    assert isinstance(found, Real)
+    assert isinstance(exact, Real)
     room = 1e-12 * np.abs(values).max()
     assert (values.min(0) >= found.low - room).all()
     assert (values.max(0) <= found.high + room).all()

@@ -1,7 +1,7 @@
 """Interval arithmetic for JAX's elementary operations: bounds of results from bounds of arguments.
 
-Bounds of booleans are False ≤ True. A complex value has bounds of its real and its imaginary part. An operation
-without a rule is sampled at the ends and in the middle, which is no bound, but exact where it is run on numbers.
+Bounds of booleans are False ≤ True. A complex value has bounds of its real and its imaginary part. An
+operation without a rule is sampled at the ends and in the middle, which is no bound, but exact on numbers.
 """
 
 from __future__ import annotations
@@ -207,7 +207,8 @@ def _select(which: Real, *cases: Bounds) -> Bounds:
         below, above = np.where(possible, case.low, np.inf), np.where(possible, case.high, -np.inf)
         low = below if low is None else np.minimum(low, below)
         high = above if high is None else np.maximum(high, above)
-    assert low is not None and high is not None
+    assert low is not None
+    assert high is not None
     kind = np.result_type(*(c.low for c in cases))  # type: ignore[union-attr]
     return Real(low.astype(kind), high.astype(kind))
 
@@ -274,7 +275,8 @@ _REAL: dict[str, Callable[..., Any]] = {
     "acos": _falling(lambda x: np.arccos(np.clip(x, -1, 1))),
     "logistic": _rising(scipy.special.expit), "erf": _rising(scipy.special.erf),
     "erfc": _falling(scipy.special.erfc),
-    "floor": _rising(np.floor), "ceil": _rising(np.ceil), "round": _rising(np.round), "sign": _rising(np.sign),
+    "floor": _rising(np.floor), "ceil": _rising(np.ceil), "round": _rising(np.round),
+    "sign": _rising(np.sign),
     "sin": _sine, "cos": _cosine, "tan": _tangent,
     "lt": _less, "le": _less_equal, "gt": lambda a, b: _less(b, a), "ge": lambda a, b: _less_equal(b, a),
     "eq": _equal, "ne": lambda a, b: _not(_equal(a, b)),

@@ -1,7 +1,7 @@
 """A line cut so finely that nothing a function does on it is hidden between two cuts.
 
-A cell is cut further where the function's bounds over it reach well beyond its values at both ends, and where it
-changes much, or far more than next door. What remains are jumps, between neighbouring floating-point numbers.
+A cell is cut further where the function's bounds over it reach well beyond its values at both ends, and where
+it changes much, or far more than next door. What remains are jumps, between neighbouring numbers.
 """
 
 from __future__ import annotations

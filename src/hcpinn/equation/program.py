@@ -1,7 +1,7 @@
 """A traced function as a flat list of elementary operations, run on numbers or on intervals.
 
-Bounds of all operations over an interval of the argument see what no sample does: exp(−((t − 0.503)/1e-9)²) is
-anything between 0 and 1 on every interval that holds 0.503, however long, and nearly nothing on any other.
+Bounds of all operations over an interval of the argument see what no sample does: exp(−((t − 0.503)/1e-9)²)
+is anything between 0 and 1 on every interval that holds 0.503, however long, and nearly nothing on any other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where F and the data change suddenly of their own accord: times at which steps end, places that need features."""
+"""Where F and the data change suddenly of themselves: times where steps end, places that need features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STEEPEST, _LEAST = 400.0, 5.0
 
 
 def find_breaks(problem: Problem) -> list[float]:
-    """The start, the horizon, and between them where F or the data jump and where their pulses begin and end."""
+    """The start, the horizon, and between them where F or the data jump and their pulses begin and end."""
     return [problem.start, *scan(problem).time.breaks, problem.horizon]
 
 

@@ -96,7 +96,8 @@ def _check_breaks(problem: Problem) -> None:
         low, high = ends[axis]
         if isinstance(places, str) or not np.iterable(places):
             raise ProblemError(
-                f"breaks gives a list of numbers for each axis, as in {{'t': [0.5]}}, but {places!r} for {axis}."
+                f"breaks gives a list of numbers for each axis, as in {{'t': [0.5]}}, but for {axis} "
+                f"{places!r}."
             )
         for place in places:
             if not (isinstance(place, int | float | np.number) and low < place < high):
