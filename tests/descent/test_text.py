@@ -169,7 +169,7 @@ BROKEN = {
     'stages = "Adam"': "stages must be a tuple",
     'stages = {kind = "Adam"}': "stages must be a tuple",
     'stages = [{kind = "Adam", steps = "many"}]': "Adam: steps must be positive, but is 'many'",
-    'stages = [{kind = "Adam", steps = 2.5}]': "Adam: steps must be a whole number, but is 2.5",
+    'stages = [{kind = "Adam", steps = 2.5}]': "Adam: steps must be a whole number up to 2,147,483,647, but is 2.5",
     'stages = [{kind = "Adam", schedule = "cosine"}]': "schedule must be one such as Exponential(), but is",
     'stages = [{kind = "Adam", schedule = {kind = "Cosine", final = "low"}}]': "Cosine cannot be made with final = 'low'",
     'weights = {kind = "SelfAdaptive", mask = "cube"}': "There is no mask 'cube'",

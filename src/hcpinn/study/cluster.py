@@ -61,7 +61,7 @@ def ray_workers(cluster: str, *, checkpoint_every: float, solutions: bool) -> It
 
 def _begin(ray: Any, address: str) -> None:
     """Start a cluster here, or join that at an address."""
-    constants = importlib.import_module("ray._private.ray_constants")
+    constants: Any = importlib.import_module("ray._private.ray_constants")
     before = getattr(constants, "ENABLE_RAY_CLUSTER", None)
     settings: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
     try:
