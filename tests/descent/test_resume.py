@@ -20,6 +20,7 @@ from descent.small import DECAY, RELAX, assert_same_bits
 from hcpinn.descent import Checkpoint, Preparation, Progress, Stop, train
 from hcpinn.errors import FileError
 from hcpinn.machine.files import read_archive, write_archive
+from hcpinn.machine.locks import Lock
 from hcpinn.solving import CHECKPOINT
 
 STAGES = (hc.Adam(steps=400, rate=1e-2), hc.LBFGS(steps=400, memory=20))
@@ -361,3 +362,29 @@ def test_a_run_killed_at_random_moments_and_interrupted_ends_with_the_same_bits(
 
     assert_same_bits(hc.load(folder / "solution.npz"), whole)
     assert early.history.loss.tobytes() == whole.history.loss[: len(early.history.loss)].tobytes()
+
+
+def test_another_training_keeps_the_checkpoint_that_is_there(interrupted, tmp_path):
+    """It was silently replaced, and with it what may have taken hours."""
+    folder = shutil.copytree(interrupted[1], tmp_path / "copy")
+    before = (folder / CHECKPOINT).read_bytes()
+    with pytest.warns(UserWarning, match=r"is of another training.*kept as checkpoint\.earlier-1\.npz"):
+        other = solve(folder, seed=5)
+    assert (folder / "checkpoint.earlier-1.npz").read_bytes() == before
+    again = solve(folder, seed=5)  # its own, which came to its end, may be replaced
+    assert_same_bits(other, again)
+    assert len(list(folder.glob("*earlier*"))) == 1
+    os.replace(folder / "checkpoint.earlier-1.npz", folder / CHECKPOINT)
+    resumed = solve(folder, resume=True)
+    assert resumed.stop is not Stop.INTERRUPTED
+
+
+def test_one_training_at_a_time_has_a_folder(tmp_path):
+    held = Lock.take(tmp_path / "training.lock")
+    with pytest.raises(FileError, match=r"Another training is under way in .*choose another folder"):
+        solve(tmp_path)
+    assert not (tmp_path / CHECKPOINT).exists()
+    held.release()
+    solve(tmp_path, max_seconds=1e-3)
+    assert (tmp_path / CHECKPOINT).exists()
+    assert not (tmp_path / "training.lock").exists()
