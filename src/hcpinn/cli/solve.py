@@ -124,6 +124,7 @@ def solve(
     from .. import solving
     from ..catalog import TAKES_OVER, find_method, find_problem
     from ..descent import Stop, remove_checkpoints
+    from ..machine.files import written
     from ..machine.interrupt import patient_interrupt
     from ..machine.programs import keep_programs
 
@@ -134,6 +135,8 @@ def solve(
         chosen = _with_budget(chosen or find_method(TAKES_OVER, problem), steps, points)
     folder = out or Path("out") / name
     check_folder(folder)
+    checkpoint = folder / solving.CHECKPOINT
+    before = written(checkpoint)
     with patient_interrupt() as interrupted:  # so that nothing is lost between the two
         solution = solving.solve(
             problem,
@@ -151,8 +154,8 @@ def solve(
             _write(solution, folder)
     stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
     if is_first():
-        if not stopped_early:
-            remove_checkpoints(folder / solving.CHECKPOINT)
+        if not stopped_early and written(checkpoint) != before:  # else it is of another training
+            remove_checkpoints(checkpoint)
         if solution.stop is not Stop.INTERRUPTED and not interrupted.is_set():
             try:
                 _draw(solution, folder, animation)
@@ -161,7 +164,7 @@ def solve(
         _report(solution, folder)
         if interrupted.is_set() and solution.stop is not Stop.INTERRUPTED:
             typer.echo("Interrupted while figures were drawn; the solution is saved.", err=True)
-        if stopped_early and (folder / solving.CHECKPOINT).exists():
+        if stopped_early and checkpoint.exists():
             typer.echo(
                 "To continue, repeat the command with --resume"
                 + (" and a larger --max-seconds." if max_seconds else ".")

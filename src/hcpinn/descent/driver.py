@@ -143,7 +143,7 @@ class _Training:
         if self.stop is None:
             self._close_stage()
         if self.over and self.checkpoint is not None and is_first():
-            self.checkpoint.save(ended, carry)  # what follows may be interrupted too
+            self.checkpoint.save(ended, carry, over=True)  # what follows may be interrupted too
 
     def _so_far(self, carry: Carry) -> Callable[[Stop], list[Outcome]]:
         """What there is after this block: see `train`."""

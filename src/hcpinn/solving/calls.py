@@ -56,9 +56,10 @@ def solve(
         seed: the seed of everything random. Same seed, same machine, same compiled programs: same bits.
         accuracy: the relative L2 error up to which the solution counts as converged. `evolve`, and methods
             of several lessons such as `expert`, stop where their own estimate of the error is below it.
-        out: a folder for checkpoints, so that an interrupted training can be resumed. An evolution, which
-            takes seconds, leaves none.
-        resume: go on from the checkpoint in `out`.
+        out: a folder for checkpoints, so that an interrupted training can be resumed; one training at a time
+            has it. An evolution, which takes seconds, leaves none.
+        resume: go on from the checkpoint in `out`. Without it, a checkpoint that is there is renamed, not
+            replaced, with a warning.
         checkpoint_every: seconds between two checkpoints.
         max_seconds: the time this may take, with compilation, the reference and the comparison with it. When
             it is up, the best found so far comes back, and a reference that is not done is left out. A
@@ -179,6 +180,9 @@ def _within_its_time(sitting: Sitting, work: Callable[[], list[Solution]]) -> li
             f"Nothing was found within max_seconds = {sitting.max_seconds:g}: there was hardly time to "
             "prepare and to compile. Allow more."
         ) from None
+    finally:
+        if sitting.lock is not None:
+            sitting.lock.release()
 
 
 def _by_default(sitting: Sitting, problem: Problem, seed: int) -> list[Solution]:

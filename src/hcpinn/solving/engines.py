@@ -20,7 +20,9 @@ from ..equation import fingerprint
 from ..errors import FileError, MethodError, NoSolutionError
 from ..evolution import Evolution, Pass, evolve
 from ..machine.background import current_task
+from ..machine.locks import Lock
 from ..machine.precision import double
+from ..machine.processes import is_first
 from ..objective import Devices, find_devices, sampling
 from ..outcome import Outcome, Stop
 from ..problem import Problem
@@ -56,6 +58,8 @@ class Sitting:
     steps, so that a training resumed again and again always gets further."""
     found: list[tuple[Sequence[Run], SoFar]] = field(default_factory=list)
     """What each engine has found so far, in the order they came."""
+    lock: Lock | None = None
+    """Keeps other trainings out of the folder."""
     count: int = 1
     """How many devices share the points."""
     began: float = field(default_factory=time.monotonic)
@@ -132,6 +136,7 @@ class Sitting:
 
     def _trained(self, runs: Sequence[Run]) -> list[Outcome]:
         """Runs by the engine that descends, all together."""
+        self._take_folder()
         shared = _devices(runs, self.devices)
         self.count = shared.count
         preparation = Preparation(runs, accuracy=self.accuracy, devices=shared, compile_early=True)
@@ -150,6 +155,17 @@ class Sitting:
             keep=lambda so_far: self._keep(runs, so_far),
         )
 
+    def _take_folder(self) -> None:
+        """Keep other trainings out of the folder until this call is over."""
+        if self.out is None or not is_first() or self.lock is not None:
+            return
+        self.lock = Lock.take(Path(self.out) / "training.lock")
+        if self.lock is None:
+            raise FileError(
+                f"Another training is under way in {self.out}, and would lose its checkpoint. Wait until it "
+                "is done, or choose another folder."
+            )
+
     def _checkpoint(self, preparation: Preparation) -> Checkpoint | None:
         if self.out is None:
             if self.resume:
@@ -161,7 +177,10 @@ class Sitting:
             for run, trial in zip(preparation.runs, trials, strict=True)
         ]
         identity = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
-        return Checkpoint(Path(self.out) / CHECKPOINT, identity, self.checkpoint_every)
+        checkpoint = Checkpoint(Path(self.out) / CHECKPOINT, identity, self.checkpoint_every)
+        if not self.resume and is_first():
+            checkpoint.spare()
+        return checkpoint
 
     def best(self, stop: Stop) -> tuple[Sequence[Run], list[Outcome]] | None:
         """What there is where no engine can be waited for any longer; None if there is nothing.
