@@ -13,12 +13,14 @@ from hcpinn.errors import MethodError
 from hcpinn.machine.provenance import provenance
 
 HERE = Path(__file__).parent
+OPTIONS = ("-q", "-x", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib")
+"""Types are checked in the process that tests everything else."""
 
 
 def test_eight_devices_give_what_one_gives():
     flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=8"
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", HERE / "on_eight_devices.py"],
+        [sys.executable, "-m", "pytest", *OPTIONS, HERE / "on_eight_devices.py"],
         env={**os.environ, "XLA_FLAGS": flags},
         capture_output=True,
         text=True,
