@@ -36,8 +36,8 @@ def held(factors, axis, end, dimension, number=0):
         indices = [tuple(k * (i == axis + 1) for i in range(dimension + 1)) for k in range(len(factors))]
         jet = jets.nested(value, points, indices)
         sign = 1.0 if end else -1.0
-    parts = [f * sign**k * jet[i][:, 0] for k, (f, i) in enumerate(zip(factors, indices, strict=True))]
-    total = jnp.stack(parts).sum(axis=0)
+        parts = [f * sign**k * jet[i][:, 0] for k, (f, i) in enumerate(zip(factors, indices, strict=True))]
+        total = jnp.stack(parts).sum(axis=0)
         return total.reshape(jnp.shape(jnp.broadcast_arrays(*map(jnp.asarray, at))[0]))
 
     names = ["t", *"xyz"[:dimension]]
