@@ -136,7 +136,8 @@ TRAININGS = {
 
 def train(devices, **changes):
     options = {name: changes.pop(name) for name in ("out", "resume", "max_seconds") if name in changes}
-    return hc.solve(SCALAR, method(**changes), reference=False, devices=devices, progress=False, **options)
+    runs = [hc.Run(SCALAR, method(**changes))]
+    return hc.solve_batch(runs, reference=False, devices=devices, progress=False, **options)[0]
 
 
 def assert_same_training(one, other):

@@ -10,6 +10,7 @@ import pytest
 import hcpinn as hc
 from declarations import declare
 from hcpinn.errors import MethodError
+from hcpinn.machine.provenance import provenance
 
 HERE = Path(__file__).parent
 OPTIONS = ("-q", "-x", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib")
@@ -35,4 +36,4 @@ def test_a_number_of_devices_that_makes_no_sense_is_refused(devices):
 
 
 def test_a_single_device_is_called_by_no_number():
-    assert "device" not in hc.solving.provenance().device
+    assert "device" not in provenance().device

@@ -92,7 +92,9 @@ def test_signed_fields_have_colours_centred_on_zero_and_others_do_not(values, li
 def test_errors_are_shown_on_a_logarithmic_scale():
     t, x = np.linspace(0, 1, 3), np.linspace(0, 1, 4)
     exact = np.ones((3, 4))
-    figure = field_figure(Shown(t, x, None, {"u": exact + np.outer([0.0, 1e-9, 1e-3], np.ones(4))}, {"u": exact}))
+    figure = field_figure(
+        Shown(t, x, None, {"u": exact + np.outer([0.0, 1e-9, 1e-3], np.ones(4))}, {"u": exact})
+    )
     (error,) = [axis for axis in figure.axes if axis.get_title().startswith("absolute error")]
     norm = error.collections[0].norm
     assert (norm.vmin, norm.vmax) == (pytest.approx(1e-7), pytest.approx(1e-3))
