@@ -10,18 +10,18 @@ from ...study import Results
 from ...study.elements import facts
 from ...study.numbers import duration, number
 from ...study.origin import origin
-from ...study.page import Chapter, Draw, provenance_chapter, table_chapter
+from ...study.page import Chapter, Draw, StudyPage, provenance_chapter, table_chapter
 from . import claim_cards
 from .claims import CLAIMS
 from .findings import Status, our_evidence, published_evidence, weigh
 from .pictures import PaperGallery
 from .reading import READING
 from .reproduced import ReproducedTable
-from .tables import read_tables, reproduced_rows
+from .reproduced_tables import read_tables, reproduced_rows
 from .theory_chapter import read_theory, theory_chapter
 
 
-class PaperPage:
+class PaperPage(StudyPage):
     """The parts of the paper's page."""
 
     title = "Stiff PDEs with exact initial data"
