@@ -45,6 +45,12 @@ class System(Protocol):
 _TINY, _CRAWL = 1e-7, 40
 """Steps shorter than this share of the whole are tiny; so many in a row mean that it goes no further."""
 
+_NEWTON, _ENOUGH = 1e-3, 0.02
+"""What Newton's method may leave, of the tolerance of a step, and what it may leave where rounding ends it.
+
+Its leftovers do not fall with the order of the scheme and are alike in two passes: they must not count.
+"""
+
 
 @dataclass(frozen=True)
 class Scheme:
@@ -212,12 +218,15 @@ def integrate(
                 break
             if count > 1:
                 speed = size / last
-                if speed > 0.95 or (speed < 1 and size * speed ** (most - count) / (1 - speed) > tolerance):
+                if speed > 0.95:
+                    converged = size < _ENOUGH * tolerance
+                    break
+                if size * speed ** (most - count) / (1 - speed) > tolerance:
                     break
             last = size
-            factor = speed / (1 - speed) if count > 1 else 1.0
-            if size * factor < 0.02 * tolerance:
-                converged = True
+            left = size * (speed / (1 - speed) if count > 1 else 1.0)
+            converged = left < (_NEWTON if count < most else _ENOUGH) * tolerance
+            if converged:
                 break
         if not converged:
             if fresh:
