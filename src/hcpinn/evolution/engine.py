@@ -137,10 +137,10 @@ class _Engine:
         best: tuple[float, _Solved] | None = None
         try:
             self.carrier, self.pointwise = Carrier(self.problem), Pointwise(self.problem)
-            self.breaks = find_breaks(self.problem, self.pointwise, self.carrier)
+            self.breaks = find_breaks(self.problem)
             stop = None
             previous: _Solved | None = None
-            given = [find_places(self.problem, self.pointwise, axis) for axis in range(self.dimensions)]
+            given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
             density: list[Density | None] = list(given)
             count, failed, stalled = _FIRST[self.dimensions], np.inf, 0
             most = self.method.features or _MOST[self.dimensions]

@@ -7,8 +7,10 @@ touches exactly the derivatives of the fields that it needs.
 
 from __future__ import annotations
 
+import contextlib
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -23,6 +25,23 @@ Index = tuple[int, ...]
 
 MAX_ORDER = 6
 """The highest total order of spatial derivative that hcpinn propagates."""
+
+
+_differentiated: ContextVar[list[Expression] | None] = ContextVar("differentiated", default=None)
+
+
+@contextlib.contextmanager
+def watch_differentiated() -> Iterator[list[Expression]]:
+    """Collect the quantities that may jump and are differentiated meanwhile.
+
+    Where one does jump its derivative is no function, and the chain rule leaves the jump out.
+    """
+    found: list[Expression] = []
+    token = _differentiated.set(found)
+    try:
+        yield found
+    finally:
+        _differentiated.reset(token)
 
 
 class Expression:
@@ -55,8 +74,18 @@ class Expression:
     def is_zero(self) -> bool:
         return self._derivative is None and not callable(self._value) and _is_number(self._value, 0)
 
+    _may_jump = False
+
+    def _marked(self) -> Expression:
+        """Itself, known to be a function of a kind that may jump."""
+        self._may_jump = True
+        return self
+
     def derivative(self, axis: int) -> Expression:
         """The derivative along one spatial axis, counted from 0."""
+        watched = _differentiated.get()
+        if watched is not None and self._may_jump:
+            watched.append(self)
         if self._derivative is None:
             return constant(0.0, self._axes)
         if axis not in self._derivatives:
@@ -174,13 +203,13 @@ class Expression:
     def __abs__(self) -> Expression:
         def derivative(a: int) -> Expression:
             slope = self.conj() * self.derivative(a)
-            return slope.real / abs(self)
+            return (slope.real / abs(self))._marked()
 
         return _Modulus(self._axes, lambda: jnp.abs(self.value), derivative, self)
 
     def _compare(self, compare: Callable[..., Any], other: Any) -> Expression:
         other = self._wrap(other)
-        return Expression(self._axes, lambda: compare(self.value, other.value), None)
+        return Expression(self._axes, lambda: compare(self.value, other.value), None)._marked()
 
     def __gt__(self, other: Any) -> Expression:
         return self._compare(operator.gt, other)
@@ -277,11 +306,12 @@ def apply(function: Callable[..., Any], *arguments: Any) -> Expression:
         return slope
 
     def derivative(axis: int) -> Expression:
-        inner = [(i, w.derivative(axis)) for i, w in enumerate(wrapped)]
+        # A condition has no slope; whether what it chooses jumps is seen by the whole.
+        inner = [(i, w.derivative(axis)) for i, w in enumerate(wrapped) if w._derivative is not None]
         terms = (apply(partial(i), *wrapped) * d for i, d in inner if not d.is_zero)
         return sum(terms, start=constant(0.0, axes))
 
-    return Expression(axes, lambda: function(*(w.value for w in wrapped)), derivative)
+    return Expression(axes, lambda: function(*(w.value for w in wrapped)), derivative)._marked()
 
 
 def _is_number(value: Any, number: float) -> bool:
