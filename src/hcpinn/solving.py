@@ -236,6 +236,8 @@ class _Passes:
 
     def __call__(self, found: Pass) -> None:
         _look_after(self.references)
+        if self.progress.interrupted:
+            raise KeyboardInterrupt
         if found.features != self.features:
             self.features = found.features
             self.progress.stage(f"evolve, {found.features} features, rank {found.rank}", 100, 0)

@@ -9,7 +9,6 @@ and the decay of the polynomial's Legendre coefficients tells how well it serves
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..outcome import Stop
+from .limits import Limits
 from .outcome import Halted
 
 
@@ -161,15 +161,16 @@ def integrate(
     tolerance: float,
     *,
     growth: float = 8.0,
-    deadline: float = np.inf,
+    limits: Limits | None = None,
     report: Callable[[float], None] = lambda _: None,
 ) -> None:
     """Integrate from times[0] to times[1] and add the steps to a track that ends at times[0].
 
     `tolerance` bounds the error of a step in the system's norm, `growth` how many times longer a step may be
-    than the last; `report` is told each time reached. Raises `Halted` with a reason where it cannot go on.
+    than the last; `report` is told each time reached. Raises `Halted` with a reason where it cannot go on, or
+    where `limits` say so.
     """
-    stages = track.stages
+    stages, limits = track.stages, limits or Limits()
     rule, most = scheme(stages), system.iterations
     begin, end = times
     inside = 1e-12 * (end - begin)
@@ -184,10 +185,8 @@ def integrate(
     fresh, failed, before = False, False, None
     crawled = 0
     while time < end:
-        if clock.perf_counter() > deadline:
-            raise Halted(Stop.TIME, time, track)
         if step < smallest or crawled > _CRAWL:
-            raise Halted(Stop.STUCK, time, track)
+            raise Halted(Stop.STUCK, time)
         if end - time < 1.01 * step:
             step = end - time
         elif end - time < 1.9 * step:
@@ -203,6 +202,7 @@ def integrate(
         last = np.inf
         at = np.minimum(time + rule.nodes * step, end - inside)
         while count < most:
+            limits.check(time)
             found = system.rates(at, state[:, None] + stage)
             track.evaluations += stages
             if not np.isfinite(found).all():
