@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..machine.background import raise_if_abandoned
 from ..outcome import Stop
 from .outcome import Halted
 
@@ -25,6 +26,7 @@ class Limits:
 
     def check(self, time: float = np.nan) -> None:
         """Raise `Halted` where nothing more may be done; `time` is how far the solution has come."""
+        raise_if_abandoned()
         if self.interrupted():
             raise Halted(Stop.INTERRUPTED, time)
         if self.spent > self.seconds:

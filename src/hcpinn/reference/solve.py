@@ -97,7 +97,7 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
 
         return solve_chebyshev
     kinds = ", ".join(
-        f"{type(c).__name__} along {a}" for a, c in zip(problem.space, problem.boundaries, strict=True)
+        f"{ends.kinds} along {a}" for a, ends in zip(problem.space, problem.boundaries, strict=True)
     )
     raise NoReferenceError(
         f"There is no reference solver for {problem.name}: its boundary is {kinds}. References exist for "

@@ -67,7 +67,7 @@ class Semigroup(Lift):
         return self.waves(problem if same else problem.with_parameters(**parameters))
 
     def waves(self, problem: Problem, most: int | None = None) -> Waves:
-        """The lift for a problem, with what was decided about it; `most` is how many waves there are per axis."""
+        """The lift for a problem, with what was decided about it, of `most` waves per axis."""
         waves = _expand(problem, most or _MOST_WAVES[len(problem.space)])
         if self.parts == "damping" or (self.parts == "auto" and not waves.sensible):
             waves = waves.damped()
