@@ -1,10 +1,10 @@
-"""Hostile problems with known solutions: pulses, jumps, layers, corners, odd units, and what cannot be solved.
+"""Hostile problems with known solutions: pulses, jumps, layers, corners, odd units, and the unsolvable.
 
     python benchmarks/hostile.py --out results/trust/hostile.json [--only pulse] [--reference]
 
-`CASES` is a list of functions; each gives a `Case`. Every run has a process of its own. What must never happen
-is a verdict `converged` with an error above the accuracy; for some, being solved at all instead of refused.
-`--reference` solves the references alone and compares their estimates with their errors.
+`CASES` is a list of functions; each gives a `Case`. Every run has a process of its own. What must never
+happen is a verdict `converged` with an error above the accuracy; for some, being solved at all instead of
+refused. `--reference` solves the references alone and compares their estimates with their errors.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import erf
-from manufactured import Exact, Known, known, walls
 
 import hcpinn as hc
 from hcpinn.errors import HcpinnError
 from hcpinn.problem import apply
 from hcpinn.reference import solve_reference
+from manufactured import Exact, Known, known, walls
 
 LINE = hc.Interval(0.0, 1.0)
 PI = np.pi
@@ -64,7 +64,7 @@ def given(name: str, exact: Exact | tuple[Exact, ...], **problem: Any) -> Known:
     return Known(name, hc.Problem(**settings), exact if isinstance(exact, tuple) else (exact,))
 
 
-# Short in time ------------------------------------------------------------------------------------------------
+# Short in time -------------------------------------------------------------------------------------
 
 
 def _pulsed(rate: float, at: float, width: float, size: float) -> Callable[[Any], Any]:
@@ -183,7 +183,7 @@ def wall_pulse(width: float) -> Case:
 case(wall_pulse, width=1e-3)
 case(wall_pulse, width=1e-6)
 
-# Short in space -----------------------------------------------------------------------------------------------
+# Short in space ------------------------------------------------------------------------------------
 
 
 def _corner(x: Any, at: float, width: float) -> Any:
@@ -224,7 +224,8 @@ def patched(patch: bool) -> Known:
     rate = 0.05 * (2 * PI) ** 2
     push = lambda t: np.where(np.logical_and(t > 0.4113, t < 0.4114), 3e3, 0.0) if patch else 0.0 * t
     return given(
-        "patched", lambda t, x: jnp.exp(-rate * t) * jnp.cos(2 * PI * x) + (0.3 * jnp.clip((t - 0.4113) / 1e-4, 0, 1) if patch else 0.0),
+        "patched", lambda t, x: jnp.exp(-rate * t) * jnp.cos(2 * PI * x)
+            + (0.3 * jnp.clip((t - 0.4113) / 1e-4, 0, 1) if patch else 0.0),
         rhs=lambda u, t: 0.05 * u.xx + push(t), initial=lambda x: jnp.cos(2 * PI * x),
     )  # fmt: skip
 
@@ -264,7 +265,8 @@ def fine_wave(number: int) -> Case:
     return Case(
         name,
         given(
-            name, lambda t, x: jnp.exp(-rate * t) * jnp.cos(k * (x - 0.01 * t)) + jnp.sin(2 * PI * (x - 0.01 * t)) * jnp.exp(-1e-7 * (2 * PI) ** 2 * t),
+            name, lambda t, x: jnp.exp(-rate * t) * jnp.cos(k * (x - 0.01 * t))
+            + jnp.sin(2 * PI * (x - 0.01 * t)) * jnp.exp(-1e-7 * (2 * PI) ** 2 * t),
             rhs=lambda u: 1e-7 * u.xx - 0.01 * u.x, initial=lambda x: jnp.cos(k * x) + jnp.sin(2 * PI * x),
         ),
     )  # fmt: skip
@@ -283,7 +285,7 @@ def moving_source(width: float) -> Case:
 case(moving_source, width=0.03)
 case(moving_source, width=1e-3)
 
-# Jumps --------------------------------------------------------------------------------------------------------
+# Jumps ---------------------------------------------------------------------------------------------
 
 
 def jumping_coefficient(held: bool) -> Case:
@@ -409,7 +411,7 @@ def switched_in_time() -> Case:
 
 case(switched_in_time)
 
-# Corners, kinks, layers ---------------------------------------------------------------------------------------
+# Corners, kinks, layers ----------------------------------------------------------------------------
 
 
 def _series(coefficients: Callable[[Any], Any], nu: float, terms: int = 800) -> Exact:
@@ -493,7 +495,7 @@ def layer(width: float) -> Case:
 for _width in (1e-2, 1e-3, 1e-5):
     case(layer, width=_width)
 
-# Units and vanishing parts ------------------------------------------------------------------------------------
+# Units and vanishing parts -------------------------------------------------------------------------
 
 
 def scaled(amplitude: float = 1.0, horizon: float = 1.0, length: float = 1.0, held: bool = False) -> Case:
@@ -514,7 +516,8 @@ def scaled(amplitude: float = 1.0, horizon: float = 1.0, length: float = 1.0, he
 
 
 for _settings in (
-    {"amplitude": 1e-8}, {"amplitude": 1e8}, {"horizon": 1e6}, {"horizon": 1e-7}, {"length": 1e-6}, {"length": 1e5},
+    {"amplitude": 1e-8}, {"amplitude": 1e8}, {"horizon": 1e6}, {"horizon": 1e-7},
+    {"length": 1e-6}, {"length": 1e5},
     {"amplitude": 1e-8, "held": True}, {"amplitude": 1e8, "held": True}, {"horizon": 1e6, "held": True},
     {"length": 1e-6, "held": True},
 ):  # fmt: skip
@@ -527,7 +530,8 @@ def really_real() -> Case:
     return Case(
         "complex equation with a real solution",
         given(
-            "real", lambda t, x: jnp.exp(-rate * t) * jnp.cos(2 * PI * x) * (1 + 0j), rhs=lambda u: 0.1 * u.xx,
+            "real", lambda t, x: jnp.exp(-rate * t) * jnp.cos(2 * PI * x) * (1 + 0j),
+            rhs=lambda u: 0.1 * u.xx,
             initial=lambda x: jnp.cos(2 * PI * x) * (1 + 0j), horizon=0.5,
         ),
     )  # fmt: skip
@@ -550,7 +554,7 @@ def empty_field() -> Case:
 
 case(empty_field)
 
-# What cannot be solved as asked -------------------------------------------------------------------------------
+# What cannot be solved as asked --------------------------------------------------------------------
 
 
 def blow_up(horizon: float) -> Case:
@@ -598,7 +602,7 @@ def two_ends_of_transport() -> Case:
 case(two_ends_of_transport)
 
 
-# Running ------------------------------------------------------------------------------------------------------
+# Running -------------------------------------------------------------------------------------------
 
 
 def one(number: int, seconds: float, reference: bool) -> dict[str, Any]:
@@ -715,7 +719,8 @@ def main() -> None:
     ]
     called = sum(r["status"] == "converged" for r in good)
     print(
-        f"{len(results)} cases, {wrong} with what must not happen; {called} of {len(good)} good solutions recognised"
+        f"{len(results)} cases, {wrong} with what must not happen; {called} of {len(good)} good solutions "
+        "recognised"
     )
 
 

@@ -40,8 +40,10 @@ from .objective import (
 )
 from .problem import (
     Box as Box,
+    Derivative as Derivative,
     Dirichlet as Dirichlet,
     Interval as Interval,
+    Linear as Linear,
     Neumann as Neumann,
     Periodic as Periodic,
     Problem as Problem,
@@ -67,6 +69,7 @@ from .trial import (
     CustomLift as CustomLift,
     CustomNetwork as CustomNetwork,
     Decay as Decay,
+    Even as Even,
     ExponentialGate as ExponentialGate,
     Fourier as Fourier,
     LinearGate as LinearGate,

@@ -10,8 +10,8 @@ import pytest
 
 import hcpinn as hc
 from hcpinn.errors import FileError
+from hcpinn.machine.locks import Lock
 from hcpinn.study import Store, run_study
-from hcpinn.study.lock import RunLock
 from hcpinn.study.watch import Watch
 from small_studies import DECAY, method, same, study
 
@@ -54,21 +54,24 @@ def broken(code, wanted, then):
     return fail
 
 
-@pytest.mark.parametrize("code", PASSING, ids=errno.errorcode.get)
-def test_a_checkpoint_that_cannot_be_read_for_now_stays(folder, whole, monkeypatch, code):
+def test_a_checkpoint_that_cannot_be_read_for_now_stays(folder, whole, monkeypatch):
     before = checkpoints(folder)
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", broken(code, lambda path: path.endswith("checkpoint.npz"), os.open))
-        with pytest.raises(FileError, match=rf"Cannot read .*checkpoint\.npz: {os.strerror(code)}"):
-            run_study(ONE, folder)
-    assert checkpoints(folder) == before
-    assert not Store(folder).keys()
+    for code in PASSING:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "open", broken(code, lambda path: path.endswith("checkpoint.npz"), os.open))
+            with pytest.raises(FileError, match=rf"Cannot read .*checkpoint\.npz: {os.strerror(code)}"):
+                run_study(ONE, folder)
+        assert checkpoints(folder) == before
+        assert not Store(folder).keys()
     assert run_study(ONE, folder, solutions=False).complete
     assert same(Store(folder).records()[0], whole)
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.ESTALE, errno.EMFILE], ids=errno.errorcode.get)
-@pytest.mark.parametrize("call", ["replace", "link"])
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [("replace", errno.ENOSPC), ("replace", errno.ESTALE), ("link", errno.EMFILE)],
+    ids=["replace-ENOSPC", "replace-ESTALE", "link-EMFILE"],
+)
 def test_a_checkpoint_that_cannot_be_written_costs_no_earlier_one(folder, whole, monkeypatch, code, call):
     before = checkpoints(folder)
     newest = max(before, key=lambda path: path.stat().st_mtime_ns)
@@ -122,17 +125,17 @@ def test_a_checkpoint_of_a_newer_version_is_left_alone(folder, monkeypatch):
 
 
 def test_a_folder_without_locks_is_said_once_and_used(tmp_path, monkeypatch):
-    from hcpinn.study import lock
+    from hcpinn.machine import locks
 
     def unsupported(_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(lock, "_lock", unsupported)
+    monkeypatch.setattr(locks, "_lock", unsupported)
     with warnings.catch_warnings(record=True) as said:
-        locks = [RunLock.take(tmp_path / "claims", key) for key in "ab"]
-    assert [type(lock) for lock in locks] == [RunLock, RunLock]
-    for taken in locks:
-        taken.release()
+        taken = [Lock.take(tmp_path / "claims" / key) for key in "ab"]
+    assert [type(lock) for lock in taken] == [Lock, Lock]
+    for lock in taken:
+        lock.release()
     (warning,) = said
     assert "cannot be locked (No locks available)" in str(warning.message)
 
@@ -143,7 +146,7 @@ def test_a_link_in_the_place_of_a_lock_is_not_followed(tmp_path):
     (tmp_path / "claims").mkdir()
     (tmp_path / "claims" / "a.lock").symlink_to(precious)
     with pytest.raises(FileError, match="Cannot lock"):
-        RunLock.take(tmp_path / "claims", "a")
+        Lock.take(tmp_path / "claims" / "a.lock")
     assert precious.read_text() == "not to be lost"
 
 

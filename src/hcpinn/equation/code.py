@@ -1,8 +1,8 @@
 """The code of a problem's functions as a short hexadecimal string: what they compute, whatever it is.
 
 Values at points cannot tell two functions apart that differ between the points. Here a function is its
-bytecode, its constants, defaults and closure, and all that its code names, followed to the end. Where something
-cannot be followed there is no string, and nothing may be assumed to be the same.
+bytecode, its constants, defaults and closure, and all that its code names, followed to the end. Where
+something cannot be followed there is no string, and nothing may be assumed to be the same.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def _scan(problem: Problem) -> Scan:
 
 
 def _line(low: float, high: float, meshes: list[tuple[Mesh, int]], known: Iterable[float]) -> Line:
-    fixed = [Feature(float(p), float(p), 0.0) for p in known]
+    fixed = [Feature(float(p), float(p), 0.0) for p in known if low < p < high]
     curves, moving = [], np.inf
     for mesh, columns in meshes:
         found = mesh.features()

@@ -12,6 +12,7 @@ import time as clock
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -73,15 +74,22 @@ class Evolution:
 
 def applies(problem: Problem) -> str | None:
     """Why the engine cannot solve a problem, in a sentence; None if it can."""
-    for axis, condition in enumerate(problem.boundaries):
+    for axis, ends in enumerate(problem.boundaries):
         order = max(index[axis + 1] for index in problem.derivatives)
-        if order > 2 and not condition.periodic:
-            letter = problem.space[axis]
+        letter = problem.space[axis]
+        counts = {sum(len(side.conditions[n]) for side in ends.sides) for n in range(len(problem.fields))}
+        if ends.sides and order > 2 and min(counts) < order:
             return (
-                f"{problem.name} is of order {order} along {letter}, but {type(condition).__name__} data "
-                f"give one condition at each end, which does not determine how weights evolve. Make {letter} "
-                "periodic, or train a network."
+                f"{problem.name} is of order {order} along {letter}, but has only {min(counts)} conditions "
+                f"on both ends together, which do not determine how weights evolve. Give {order}, make "
+                f"{letter} periodic, or train a network."
             )
+        for side in ends.sides:
+            if len({tuple(c.factors for c in own) for own in side.conditions}) > 1:
+                return (
+                    f"At {side.place} the fields of {problem.name} have different conditions, which an "
+                    "evolution does not hold yet. Train a network."
+                )
     return None
 
 
@@ -93,11 +101,13 @@ def evolve(
     max_seconds: float | None = None,
     progress: Callable[[Pass], None] | None = None,
     method: Evolution = Evolution(),
+    keep: Callable[[Callable[[Stop], Evolved]], None] = lambda so_far: None,
 ) -> Evolved:
     """Solve a problem to a relative L2 error of `accuracy`, as judged by the engine's own estimate.
 
     `seed` picks the sampled features, `max_seconds` bounds the time taken, and `progress` is called as time
-    advances with the pass so far: its rank, its steps, and the time reached.
+    advances with the pass so far: its rank, its steps, and the time reached. `keep` is handed a function
+    after each pass that gives what there is by then, for whoever cannot wait for the next.
     """
     if not 1e-12 <= accuracy < 1:
         raise MethodError(f"The accuracy must lie between 1e-12 and 1, but is {accuracy!r}.")
@@ -106,7 +116,7 @@ def evolve(
         raise MethodError(reason)
     # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
     with double(), threadpool_limits(1, user_api="blas"):
-        return _Engine(problem, accuracy, seed, max_seconds, progress, method).run()
+        return _Engine(problem, accuracy, seed, max_seconds, progress, method, keep).run()
 
 
 @dataclass(frozen=True)
@@ -124,11 +134,12 @@ class _Engine:
         max_seconds: float | None,
         progress: Callable[[Pass], None] | None,
         method: Evolution,
+        keep: Callable[[Callable[[Stop], Evolved]], None],
     ):
         self.problem, self.accuracy, self.seed = problem, accuracy, seed
         self.begun = clock.perf_counter()
         self.deadline = np.inf if max_seconds is None else self.begun + max_seconds
-        self.progress, self.method = progress, method
+        self.progress, self.method, self.keep = progress, method, keep
         self.passes: list[Pass] = []
         self.dimensions = len(problem.space)
 
@@ -166,6 +177,7 @@ class _Engine:
                     best, stalled = (estimate, solved), 0
                 else:
                     stalled += 1
+                self.keep(partial(self._evolved, best))
                 if estimate <= _MARGIN * self.accuracy:
                     stop = Stop.ESTIMATE
                 elif stalled == 3:
@@ -183,6 +195,10 @@ class _Engine:
             stop = Stop.INTERRUPTED
         except (FloatingPointError, np.linalg.LinAlgError):
             stop = Stop.BLOWUP
+        return self._evolved(best, stop)
+
+    def _evolved(self, best: tuple[float, _Solved] | None, stop: Stop) -> Evolved:
+        """What is handed over: the best pass as a function, if there is one."""
         function = None
         if best is not None:
             solved = best[1]
@@ -235,9 +251,9 @@ class _Engine:
 
     def _basis(self, axis: int, count: int, density: Density | None, number: int) -> Basis:
         problem = self.problem
-        condition = problem.boundaries[axis]
+        ends = problem.boundaries[axis]
         low, high = problem.domain.bounds[axis]
-        periodic, gated = condition.periodic, condition.prescribes_values
+        periodic, gated = ends.periodic, ends.prescribes_values
         rng = np.random.default_rng([zlib.crc32(problem.space[axis].encode()), self.seed, number])
         layer = sample(
             count, low, high, periodic=periodic, gated=gated, density=density, steepest=2.0, rng=rng
@@ -248,9 +264,9 @@ class _Engine:
         room = (2.0 if density is None else 2.5) if self.dimensions == 1 else 1.5
         points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
         order = max(index[axis + 1] for index in problem.derivatives)
-        free = None if periodic or gated else (condition.sides[0].value, condition.sides[0].slope)
-        cut = 1e-13 if self.dimensions == 1 and free is None else 1e-10
-        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, condition=free)
+        held = [] if gated else [(side, c) for side in ends.sides for c in side.conditions[0]]
+        cut = 1e-13 if self.dimensions == 1 and not held else 1e-10
+        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, conditions=held)
 
     def _difference(self, old: _Solved, new: _Solved) -> float:
         """‖u_new − u_old‖ / ‖u_new‖ over space and time, the worst component."""

@@ -25,6 +25,9 @@ _LOOSE, _TIGHTEST = 1e-5, 1e-12
 _DEPTH = 1e-3
 """Of the axis: how small elements become at a corner where data disagree and at a kink of the data."""
 
+_NARROWEST = 3000.0
+"""The axis over the width of the narrowest thing that may move along it."""
+
 _ROUNDS = 4
 """Most refinements of the grid once the number of elements is found."""
 
@@ -70,7 +73,7 @@ class _Refinement:
         problem = self.problem
         elements = _find_elements(problem, lambda n: self.solve(n, _LOOSE)[1], self.target)
         in_time, rtol = _settle(lambda r: self.solve(elements, r)[0], self.target)
-        before = math.inf
+        before = in_space = math.inf
         for _ in range(_ROUNDS):
             wider = _wider(elements)
             change = relative_change(self.solve(wider, rtol)[0], self.solve(elements, rtol)[0])
@@ -162,6 +165,19 @@ def _wider(elements: int) -> int:
 def _check(problem: Problem) -> None:
     if problem.periodic:
         return
+    (line,) = scan(problem).space
+    if 0 < _NARROWEST * line.moving < line.high - line.low:
+        raise NoReferenceError(
+            f"F of {problem.name} has something {line.moving:.1g} wide that moves across the domain, too "
+            "narrow for the elements of the Chebyshev reference. Widen it."
+        )
+    for side in problem.sides:
+        kinds = {tuple(c.factors for c in own) for own in side.conditions}
+        if len(kinds) > 1 or any(len(own) != 1 for own in side.conditions):
+            raise NoReferenceError(
+                f"There is no reference solver for {problem.name}: at {side.place} its fields have different "
+                "conditions, several or none. The Chebyshev method takes one for each, the same for all."
+            )
     order = max(sum(index) for index in problem.derivatives)
     if order > 2:
         raise NoReferenceError(

@@ -54,11 +54,10 @@ def solve_reference(
         raise NoReferenceError(f"The tolerance of a reference lies between 0 and 1e-3, but is {tolerance:g}.")
     solver = _solver(problem)
     key = ""
-    if cache:
+    content = content_of(problem) if cache else None
+    if content is not None:
         settings = {"times": times, "points": [len(a) for a in axes], "tolerance": tolerance}
-        cache = (content := content_of(problem)) is not None
-    if cache:
-        key = entry_key(str(content), settings)
+        key = entry_key(content, settings)
         known = load(key, problem.name)
         if known is not None:
             return known
@@ -82,7 +81,7 @@ def solve_reference(
         notes=outcome.notes,
         wall_s=time.perf_counter() - start,
     )
-    if cache:
+    if key:
         store(key, reference)
     return reference
 
@@ -109,7 +108,7 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
 
         return solve_chebyshev
     kinds = ", ".join(
-        f"{type(c).__name__} along {a}" for a, c in zip(problem.space, problem.boundaries, strict=True)
+        f"{ends.kinds} along {a}" for a, ends in zip(problem.space, problem.boundaries, strict=True)
     )
     raise NoReferenceError(
         f"There is no reference solver for {problem.name}: its boundary is {kinds}. References exist for "
@@ -122,6 +121,8 @@ def _patchy(problem: Problem) -> bool:
     if len(problem.space) > 1 or max(sum(index) for index in problem.derivatives) > 2:
         return False
     (line,) = scan(problem).space
+    if 0 < line.moving * _NARROW < line.high - line.low:
+        return False  # patches stay where they are
     return bool(line.jumps) or (line.high - line.low) / line.shortest > _NARROW
 
 
