@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -64,9 +65,9 @@ class Evolution:
     """Radau points per time step: 3, 5 or 7."""
 
     def __post_init__(self) -> None:
-        if self.features is not None and self.features < 8:
+        if self.features is not None and not (isinstance(self.features, Integral) and self.features >= 8):
             raise MethodError(
-                f"An evolution needs at least 8 features per axis, but features = {self.features}."
+                f"An evolution needs at least 8 features per axis, but features = {self.features!r}."
             )
         if self.stages is not None and self.stages not in (3, 5, 7):
             raise MethodError(f"An evolution has 3, 5 or 7 stages, but stages = {self.stages!r}.")
