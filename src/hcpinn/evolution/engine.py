@@ -32,6 +32,7 @@ from .outcome import Halted, Pass
 from .pointwise import Pointwise
 from .projection import Projection
 from .radau import Track, integrate
+from .walls import wall_of
 
 Density = tuple[np.ndarray, np.ndarray]
 
@@ -253,20 +254,17 @@ class _Engine:
         problem = self.problem
         ends = problem.boundaries[axis]
         low, high = problem.domain.bounds[axis]
-        periodic, gated = ends.periodic, ends.prescribes_values
+        periodic, wall = ends.periodic, wall_of(problem, axis, 0)
         rng = np.random.default_rng([zlib.crc32(problem.space[axis].encode()), self.seed, number])
-        layer = sample(
-            count, low, high, periodic=periodic, gated=gated, density=density, steepest=2.0, rng=rng
-        )
+        layer = sample(count, low, high, periodic=periodic, wall=wall, density=density, steepest=2.0, rng=rng)
         if density is not None and periodic:  # periodic fronts come in pairs, half a period apart
             x, values = density
             density = x, np.maximum(values, np.interp(x + (high - low) / 2, x, values, period=high - low))
         room = (2.0 if density is None else 2.5) if self.dimensions == 1 else 1.5
         points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
         order = max(index[axis + 1] for index in problem.derivatives)
-        held = [] if gated else [(side, c) for side in ends.sides for c in side.conditions[0]]
-        cut = 1e-13 if self.dimensions == 1 and not held else 1e-10
-        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, conditions=held)
+        cut = 1e-13 if self.dimensions == 1 else 1e-10
+        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut)
 
     def _difference(self, old: _Solved, new: _Solved) -> float:
         """‖u_new − u_old‖ / ‖u_new‖ over space and time, the worst component."""
