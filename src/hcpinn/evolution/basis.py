@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..problem import Condition, Side
 from .features import Layer
 
 _PER_PANEL = 12
@@ -47,6 +45,28 @@ def quadrature(
         mass = np.concatenate([[0.0], np.cumsum((values[1:] + values[:-1]) / 2 * np.diff(x))])
         ends = np.interp(np.linspace(0, mass[-1], panels + 1), mass, x)
         ends[0], ends[-1] = low, high
+    return _panels(ends)
+
+
+def refined(basis: Basis) -> Basis:
+    """The same functions at about twice as many points, other ones."""
+    low, high = basis.layer.low, basis.layer.high
+    count = len(basis.points)
+    if np.ptp(basis.weights) <= 1e-12 * basis.weights[0]:
+        points = low + (high - low) * (np.arange(2 * count) + 0.5) / (2 * count)
+        weights = np.full(2 * count, (high - low) / (2 * count))
+    else:
+        nodes = np.polynomial.legendre.leggauss(_PER_PANEL)[0]
+        first, last = basis.points[::_PER_PANEL], basis.points[_PER_PANEL - 1 :: _PER_PANEL]
+        half = (last - first) / (nodes[-1] - nodes[0])
+        middle = (first + last) / 2
+        points, weights = _panels(np.append(np.stack([middle - half, middle], 1).ravel(), high))
+    order = len(basis.values) - 1
+    return Basis(basis.layer, points, weights, tuple(basis.layer.derivatives(points, order)))
+
+
+def _panels(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss points and weights of the panels between consecutive ends."""
     nodes, weights = np.polynomial.legendre.leggauss(_PER_PANEL)
     half = np.diff(ends)[:, None] / 2
     return (ends[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
@@ -59,12 +79,8 @@ def orthonormal(
     *,
     order: int,
     cut: float,
-    conditions: Sequence[tuple[Side, Condition]] = (),
 ) -> Basis:
-    """The layer with output weights that make its functions orthonormal, of numerical rank at `cut`.
-
-    Only functions that meet the homogeneous `conditions` are kept.
-    """
+    """The layer with output weights that make its functions orthonormal, of numerical rank at `cut`."""
     neurons = layer.neurons(points, order)
     root = np.sqrt(weights)[:, None]
     columns, sizes, rows = np.linalg.svd(root * neurons[0], full_matrices=False)
@@ -72,17 +88,6 @@ def orthonormal(
     mix = rows[:rank].T / sizes[:rank]
     # Φ M carries rounding errors over σ; the left singular vectors, the same functions, do not.
     functions = columns[:, :rank] / root
-    if conditions:
-        highest = max(condition.order for _, condition in conditions)
-        ends = dataclasses.replace(layer, mix=mix).derivatives(np.array([layer.low, layer.high]), highest)
-        rows_at = np.stack(
-            [
-                sum(f * side.sign**k * ends[k][side.end] for k, f in enumerate(condition.factors))
-                for side, condition in conditions
-            ]
-        )
-        whole = np.linalg.qr((rows_at / np.linalg.norm(rows_at, axis=1)[:, None]).T, mode="complete")[0]
-        mix, functions = mix @ whole[:, len(rows_at) :], functions @ whole[:, len(rows_at) :]
     layer = dataclasses.replace(layer, mix=mix)
     factor, values = 1.0, [functions]
     for k, f in enumerate(neurons[1:], 1):

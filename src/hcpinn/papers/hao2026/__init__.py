@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ...catalog import Extension
 from . import rivals
-from .rows import ABLATION, baseline, best_settings
+from .ablation import ABLATION, baseline, best_settings
 
 if TYPE_CHECKING:
-    from ...study import PageParts, Results, Study
+    from ...study import Results, Study, StudyPage
 
 PAGE = "hao2026"
 """What stores call the page of this study."""
@@ -22,10 +23,16 @@ def _studies() -> Mapping[str, Callable[[], Study]]:
     return named()
 
 
-def _page(results: Results) -> PageParts:
-    from .page import PaperPage
+def _page(results: Results) -> StudyPage:
+    from .paper_page import PaperPage
 
     return PaperPage(results)
+
+
+def _theory() -> ModuleType:
+    from .theory import stored
+
+    return stored
 
 
 EXTENSION = Extension(
@@ -41,4 +48,5 @@ EXTENSION = Extension(
     switches=(ABLATION,),
     studies=_studies,
     pages={PAGE: _page},
+    theory=_theory,
 )
