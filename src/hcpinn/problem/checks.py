@@ -36,7 +36,7 @@ class _Data:
 def check_problem(problem: Problem) -> None:
     """Raise a `ProblemError` that says what is wrong with the declaration, if anything is."""
     _check_settings(problem)
-    _ = problem.derivatives  # runs rhs once
+    _ = problem.tables, problem.derivatives  # which run the data and rhs once
     inside, *faces = _initial_data(problem)
     _check_finite(problem, inside)
     scales = [max(float(np.abs(v).max()), 1e-300) for v in inside.values]
