@@ -89,8 +89,9 @@ def drawn(seed: int, number: int, seconds: float) -> dict[str, Any]:
 
 
 def hostile(seed: int, number: int, seconds: float) -> dict[str, Any]:
-    import hostile as cases
     import jax
+
+    import hostile as cases
 
     with jax.enable_x64(True):
         case = cases.CASES[number]()
@@ -106,7 +107,6 @@ def hostile(seed: int, number: int, seconds: float) -> dict[str, Any]:
 
 def clumsy(seed: int, number: int, seconds: float) -> dict[str, Any]:
     from clumsy import CASES
-
     from hcpinn.errors import HcpinnError
 
     case = CASES[number]
@@ -338,7 +338,8 @@ def line(key: str, found: dict[str, Any]) -> str:
         if found.get(name) is not None
     )
     mark = "BAD " if wrong(found) else "    "
-    return f"{mark}{key:14} {found['name'][:60]:60} {found['status']:14} {numbers}  {found.get('message', '')[:160]}"
+    message = found.get("message", "")[:160]
+    return f"{mark}{key:14} {found['name'][:60]:60} {found['status']:14} {numbers}  {message}"
 
 
 # What came out
