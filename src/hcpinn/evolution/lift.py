@@ -17,6 +17,7 @@ from ..problem import Index, Problem
 from ..trial import Decay, Semigroup, jet_of
 from ..trial.function import columns
 from ..trial.semigroup import Waves, has_waves
+from .motion import fading
 
 _CHUNK = 1024
 
@@ -25,23 +26,31 @@ _TAIL = 1e3
 
 
 def has_wave_lift(problem: Problem) -> bool:
-    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension."""
-    return len(problem.space) == 1 and has_waves(problem)
+    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension, and uₜ = F."""
+    return problem.order == 1 and len(problem.space) == 1 and has_waves(problem)
 
 
 class Carrier:
-    """ψ for one problem: e^{tL} u₀ where there are waves, else u₀ with the boundary data added."""
+    """ψ for one problem: e^{tL} u₀ where there are waves, else u₀ with the boundary data added.
+
+    For uₜₜ = F the initial velocity is added too, and all fades, so that ψ stays bounded over long times.
+    """
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self.indices: tuple[Index, ...] = (*problem.derivatives, (1, *(0 for _ in problem.space)))
+        still = (0,) * len(problem.space)
+        self.indices: tuple[Index, ...] = (
+            *problem.derivatives,
+            *((k, *still) for k in range(1, problem.order + 1)),
+        )
         self.waves: Waves | None = Semigroup().waves(problem) if has_wave_lift(problem) else None
         if self.waves is not None:
             # What the waves leave of a kink has a curvature that no point sees: it must not last.
             self.waves.tail_rate *= _TAIL
             self.function: Callable[[Array], Array] = self.waves
         else:
-            self.function = _with_slopes(problem, Decay(0.0).bind(problem, problem.parameters))
+            rate = 0.0 if problem.order == 1 else fading(problem)
+            self.function = _with_slopes(problem, Decay(rate).bind(problem, problem.parameters))
 
     def derivative(self, points: Array, index: Index) -> Array:
         """A derivative of ψ at points (t in the first column), traceable: points × components."""
@@ -101,7 +110,7 @@ class Carrier:
     def on(self, space: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """ψ at fixed places (points × axes) as a function of times: index × component × point × time.
 
-        The indices are those that F uses, and last the time derivative.
+        The indices are those that F uses, and last the time derivatives up to the one that F gives.
         """
         parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if self.moves:

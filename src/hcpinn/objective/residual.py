@@ -1,4 +1,4 @@
-"""The residual of the equation, r = uₜ − F(u, uₓ, …, t, x), at points."""
+"""The residual of the equation, r = uₜ − F(u, uₓ, …, t, x) or uₜₜ − F, at points."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ def residual_of(
     problem: Problem, derivative: Callable[[Array, Index], Array], points: Float[Array, "points axes"]
 ) -> Float[Array, "points components"]:
     """r at points of any function, given its derivatives by index."""
-    first: Index = (1, *(0 for _ in problem.space))
-    jet = {index: derivative(points, index) for index in (*problem.derivatives, first)}
+    jet = {index: derivative(points, index) for index in (*problem.derivatives, problem.leading)}
     return _of_jet(problem, jet, points, problem.parameters)
 
 
@@ -40,5 +39,4 @@ def _of_jet(
 
     coordinates = [points[:, i] for i in range(len(problem.axes))]
     rates = problem.evaluate_rhs(lookup, coordinates, parameters)
-    first: Index = (1, *(0 for _ in problem.space))
-    return problem.to_components([lookup(n, first) - rate for n, rate in enumerate(rates)])
+    return problem.to_components([lookup(n, problem.leading) - rate for n, rate in enumerate(rates)])

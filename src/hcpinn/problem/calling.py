@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..errors import ProblemError
-from .expression import Expression, coordinate
+from .expression import TIME, Expression, coordinate
 
 
 def argument_names(function: Callable[..., Any], role: str) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def evaluate_data(
         try:
             result = call_by_name(data, role, {**coordinates, **parameters})
         except (jax.errors.TracerArrayConversionError, TypeError):
-            axis_of = {name: space.index(name) if name in space else None for name in coordinates}
+            axis_of = {name: space.index(name) if name in space else TIME for name in coordinates}
             wrapped = {n: coordinate(c, axis_of[n], space) for n, c in coordinates.items()}
             result = call_by_name(data, role, {**wrapped, **parameters})
     else:

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import ProblemError, unknown_name
 from .declaration import HORIZON
 from .domain import Box
+from .motion import check_order, check_velocity
 
 if TYPE_CHECKING:
     from .declaration import Problem
@@ -34,6 +35,7 @@ class _Data:
 
 def check_problem(problem: Problem) -> None:
     """Raise a `ProblemError` that says what is wrong with the declaration, if anything is."""
+    check_order(problem)
     _check_settings(problem)
     _ = problem.derivatives  # runs rhs once
     inside, *faces = _initial_data(problem)
@@ -45,6 +47,7 @@ def check_problem(problem: Problem) -> None:
             _check_periodic(problem, axis, ends, scales)
         _check_data(problem, axis, ends, scales)
     _check_corners(problem, scales)
+    check_velocity(problem)
 
 
 def _check_settings(problem: Problem) -> None:

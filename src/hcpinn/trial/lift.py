@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
@@ -32,6 +33,9 @@ class Decay(Lift):
     G carries the Dirichlet data, joined by straight lines between opposite faces, and is zero
     for periodic problems, which leaves ψ = e^{−Ct} u₀(x). On an interval with g constant and
     equal at both ends this is ψ = u₀ e^{−Ct} + g (1 − e^{−Ct}).
+
+    For an equation of second order in time, with v₀ the initial velocity and s = t − t₀, it is
+    ψ = G + e^{−Cs} ((1 + C s) (u₀ − G(t₀, ·)) + s (v₀ − Gₜ(t₀, ·))), which for C > 0 stays bounded.
     """
 
     rate: float = 1.0
@@ -47,11 +51,18 @@ class Decay(Lift):
         def lift(coordinates: Array) -> Array:
             t, *space = columns(problem, coordinates)
             start = problem.to_components(problem.initial_values(space, parameters))
-            decay = jnp.exp(-self.rate * (t - problem.start))[:, None]
-            if not axes:
+            since = (t - problem.start)[:, None]
+            decay = jnp.exp(-self.rate * since)
+            if problem.order == 1 and not axes:
                 return decay * start
             edges = join_edges(problem, axes, parameters)
-            return edges(t, space) + decay * (start - edges(jnp.full_like(t, problem.start), space))
+            begin = jnp.full_like(t, problem.start)
+            if problem.order == 1:
+                return edges(t, space) + decay * (start - edges(begin, space))
+            first, moving = jax.jvp(lambda s: edges(s, space), (begin,), (jnp.ones_like(begin),))
+            velocity = problem.to_components(problem.initial_velocities(space, parameters)) - moving
+            swing = (1 + self.rate * since) * (start - first) + since * velocity
+            return edges(t, space) + decay * swing
 
         return lift
 
