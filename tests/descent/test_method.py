@@ -94,8 +94,8 @@ def test_the_defaults_are_the_protocol_of_the_study():
         ({"gate": lambda t: t}, "gate must be a Gate"),
         ({"embedding": 10}, "embedding must be a Embedding|embedding must be an Embedding"),
         ({"network": (32, 7)}, r"network must be a Network, but is \(32, 7\)"),
-        ({"points": 0}, "at least one of its points, but points = 0"),
-        ({"points": -3}, "at least one of its points, but points = -3"),
+        ({"points": 0}, "at least one of its points and at most .*, but points = 0"),
+        ({"points": -3}, "at least one of its points and at most .*, but points = -3"),
         ({"points": 10.5}, r"points = 10\.5"),
         ({"points": "many"}, "points = 'many'"),
         ({"sampler": "sobel"}, "Did you mean 'sobol'"),
@@ -110,7 +110,7 @@ def test_the_defaults_are_the_protocol_of_the_study():
         ({"batches": 5}, "batches must be a Batches, but is 5"),
         ({"resampling": 1000}, "resampling must be a Resampling, but is 1000"),
         ({"curriculum": "c"}, "curriculum must be a Curriculum, but is 'c'"),
-        ({"windows": 0}, "at least one of its windows, but windows = 0"),
+        ({"windows": 0}, "at least one of its windows and at most .*, but windows = 0"),
         ({"windows": 1.5}, r"windows = 1\.5"),
         ({"horizons": ()}, r"growing shares that ends in 1\.0"),
         ({"horizons": 0.5}, r"growing shares that ends in 1\.0.*but is 0\.5"),
@@ -240,7 +240,7 @@ def test_stages_that_make_no_sense_are_refused(stage, settings, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"steps": 1.5}, r"Adam: steps must be a whole number, but is 1\.5"),
+        ({"steps": 1.5}, r"Adam: steps must be a whole number up to 2,147,483,647, but is 1\.5"),
         ({"steps": None}, "Adam: steps must be positive, but is None"),
         ({"rate": "fast"}, "Adam: rate must be .*'fast'"),
         ({"precision": 64}, "precision must be 'float32' or 'float64', but is 64"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hcpinn.errors import FileError, UnusableFileError
-from hcpinn.machine.files import read_archive, write_archive, write_bytes
+from hcpinn.machine.files import read_archive, read_toml, write_archive, write_bytes
 
 ARRAYS = {
     "theta": np.linspace(-1, 1, 7),
@@ -323,3 +323,36 @@ def test_a_member_of_a_zip_is_read_like_a_file(tmp_path):
         assert arrays["theta"].tobytes() == ARRAYS["theta"].tobytes()
         with pytest.raises(UnusableFileError, match=r"outer\.zip.cut\.npz cannot be read as an hcpinn thing"):
             read(zipfile.Path(outer, "cut.npz"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (".".join("a" * 40_000) + " = 1", "a name of more than 16 parts"),
+        (".".join(['"\\"b"', "'c.d'"] * 20) + " = 1", "a name of more than 16 parts"),
+        ("[" + " . ".join("a" * 40_000) + "]", "a name of more than 16 parts"),
+        ("a = " + "[" * 40_000, "too many brackets"),
+        ("a = " + "{b = " * 40_000, "too many brackets"),
+        ("a = " + "9" * 5_000, "This is not TOML"),
+        ("a = 1 # " + "x" * 300_000, "too long"),
+        ("a = " + "\x00" * 10, "This is not TOML"),
+    ],
+    ids=lambda case: case[:12],
+)
+def test_hostile_toml_takes_little_memory_and_is_refused(tmp_path, text, words):
+    path = tmp_path / "a.toml"
+    path.write_text(text)
+
+    def refuse():
+        with pytest.raises(FileError, match=rf"a\.toml: This .*{words}|{words}"):
+            read_toml(path)
+
+    assert peak_of(refuse) < 2**25
+
+
+def test_toml_of_people_is_read(tmp_path):
+    path = tmp_path / "a.toml"
+    path.write_text('title = "1.2.3.4 … γ"\n[a.b."c.d"]\ne.f = [' + "0.1, " * 5_000 + "]")
+    read = read_toml(path)
+    assert read["title"] == "1.2.3.4 … γ"
+    assert len(read["a"]["b"]["c.d"]["e"]["f"]) == 5_000

@@ -29,3 +29,24 @@ def test_a_background_job_goes_on_ignoring_ctrl_c():
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_handler_that_python_could_not_put_back_stays(monkeypatch):
+    """That of a program around Python, which Python knows as None."""
+    monkeypatch.setattr(signal, "getsignal", lambda number: None)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with patient_interrupt() as event, pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert not event.is_set()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_interpreter_that_may_set_no_handlers_sets_none(monkeypatch):
+    def refuse(*_):
+        raise ValueError("signal only works in main thread of the main interpreter")
+
+    monkeypatch.setattr(signal, "signal", refuse)
+    with patient_interrupt() as event:
+        assert not event.is_set()

@@ -75,31 +75,22 @@ def test_figures_are_written_and_not_blank(tmp_path, solution, kind):
 
 def test_a_figure_without_a_path_is_handed_over():
     import matplotlib.figure
-    import matplotlib.pyplot as plt
 
-    figure = SOLUTION.plot_history()
-    assert isinstance(figure, matplotlib.figure.Figure)
-    plt.close(figure)
+    assert isinstance(SOLUTION.plot_history(), matplotlib.figure.Figure)
 
 
 def test_the_history_shows_each_term_by_name():
-    import matplotlib.pyplot as plt
-
     [axis] = WEIGHTED.plot_history().axes
     shown = [text.get_text() for text in axis.get_legend().get_texts()]
     assert shown == ["loss", "residual, mean square", "initial, mean square"]
     drawn = dict(zip(shown, (line.get_ydata() for line in axis.get_lines()), strict=False))
     np.testing.assert_array_equal(drawn["residual, mean square"], WEIGHTED.history.terms["residual"])
-    plt.close("all")
 
 
 def test_the_figure_of_weights_has_a_panel_per_term_and_every_point_on_it():
-    import matplotlib.pyplot as plt
-
     panels = [axis for axis in WEIGHTED.plot_weights().axes if axis.get_title()]
     assert [axis.get_title() for axis in panels] == ["residual: weights", "initial: weights"]
     assert [len(axis.collections[0].get_offsets()) for axis in panels] == [300, 20]
-    plt.close("all")
     with pytest.raises(HcpinnError, match=r"'custom' has no adaptive weights to draw.*SelfAdaptive\(\)"):
         SOLUTION.plot_weights()
 
@@ -145,3 +136,34 @@ def test_a_figure_that_cannot_be_written_says_so(tmp_path):
     with pytest.raises(HcpinnError, match="qqq"):
         SOLUTION.plot_history(tmp_path / "h.qqq")
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_drawing_leaves_matplotlib_as_the_caller_has_it(tmp_path):
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    before = matplotlib.get_backend()
+    plt.switch_backend("svg")
+    try:
+        (own,) = [plt.figure().number]
+        settings = dict(matplotlib.rcParams)
+        COMPARED.plot(tmp_path / "a.png")
+        figure = COMPARED.plot()
+        SOLUTION.animate(tmp_path / "a.gif", frames=2)
+        assert matplotlib.get_backend() == "svg"
+        assert dict(matplotlib.rcParams) == settings
+        assert plt.get_fignums() == [own]
+        assert figure.canvas.get_width_height()[0] > 1000
+        assert figure._repr_png_().startswith(b"\x89PNG")
+    finally:
+        plt.close("all")
+        plt.switch_backend(before)
+
+
+def test_threads_draw_side_by_side_as_one_after_the_other(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    alone = WEIGHTED.plot_history(tmp_path / "alone.png").read_bytes()
+    with ThreadPoolExecutor(4) as threads:
+        paths = list(threads.map(lambda n: WEIGHTED.plot_history(tmp_path / f"{n}.png"), range(8)))
+    assert [path.read_bytes() == alone for path in paths] == [True] * 8

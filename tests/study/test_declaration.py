@@ -73,7 +73,7 @@ def test_a_file_may_have_sections_and_include_named_studies(write):
             "no problem 'advektion'. Did you mean 'advection'?",
         ),
         ('problems = ["advection"]\nmethods = ["papper"]', "no method 'papper'. Did you mean 'paper'?"),
-        ('problems = ["advection"]\nmethods = ["none.toml"]', "Cannot read the method in"),
+        ('problems = ["advection"]\nmethods = ["none.toml"]', "There is no file"),
         (
             'problems = ["advection"]\nmethods = ["paper"]\nparameters = {d = 1}',
             "no parameter 'd' of advection",
@@ -93,6 +93,11 @@ def test_a_file_may_have_sections_and_include_named_studies(write):
         ("section = [1]", "A section is a table"),
         ("", "names no problems"),
         ("problems = [", "This is not TOML"),
+        ('problems = ["advection"]\nmethods = ["paper"]\nseeds = 1000000000000', "up to 100,000"),
+        (
+            'problems = ["advection"]\nmethods = ["paper"]\nseeds = 99999\nparameters = {c = [1, 2]}',
+            "has 199,998 runs",
+        ),
     ],
 )
 def test_files_that_make_no_sense_are_named_with_what_is_wrong(write, text, words):
@@ -107,7 +112,7 @@ def test_names_of_studies_have_suggestions(tmp_path):
         HcpinnError, match="no study 'ablation-allen-can-1'. Did you mean 'ablation-allen-cahn-1'"
     ):
         find_study("ablation-allen-can-1")
-    with pytest.raises(HcpinnError, match="Cannot read the study in"):
+    with pytest.raises(HcpinnError, match="There is no file"):
         load_study(tmp_path / "none.toml")
 
 

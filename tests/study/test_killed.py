@@ -1,16 +1,19 @@
 """A study from a file, killed twice without warning, ends as one that ran in one go; so does one on a cluster."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hcpinn.study import Store, Study, load_study, run_study
+from hcpinn.study.cluster import ray_workers
 from hcpinn.study.workers import WORKER
 from small_studies import same, wait_for
 
@@ -84,6 +87,34 @@ def test_killed_twice_and_resumed_it_ends_the_same(file, whole, tmp_path):
     assert len(list(tmp_path.glob("logs/*"))) == 16
 
 
+def heard_by_others():
+    """Where this process and those it started listen for other machines: lines of /proc/net."""
+    parents = {int(p.parent.name): int(text.rpartition(")")[2].split()[1]) for p, text in stats()}
+    own, more = set(), {os.getpid()}
+    while more:
+        own |= more
+        more = {child for child, parent in parents.items() if parent in more}
+    sockets = set()
+    for process in own:
+        for handle in Path(f"/proc/{process}/fd").glob("*"):
+            with contextlib.suppress(OSError):
+                sockets.add(os.readlink(handle))
+    lines = [
+        line.split()
+        for kind in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{kind}").read_text().splitlines()
+    ]
+    listening = [line for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets]
+    assert listening
+    return {line[1] for line in listening if not line[1].partition(":")[0].endswith("0100007F")}
+
+
+def stats():
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            yield path, path.read_text()
+
+
 @pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 def test_a_cluster_finishes_the_study_though_a_worker_is_killed(file, whole, tmp_path):
     ray = pytest.importorskip("ray", reason="Ray is not installed")
@@ -105,14 +136,15 @@ def test_a_cluster_finishes_the_study_though_a_worker_is_killed(file, whole, tmp
         )
         victims.append(again)
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    try:
+    with ray_workers("ray", checkpoint_every=0.0, solutions=True):
+        assert ray.is_initialized()
+        if sys.platform == "linux":
+            assert heard_by_others() == set()
         assassin = threading.Thread(target=kill_one)
         assassin.start()
         report = run_study(part, tmp_path, cluster="ray", checkpoint_every=0.0)
         assassin.join()
-    finally:
-        ray.shutdown()
+    assert not ray.is_initialized()
     assert len(victims) == 2
     assert (report.done, report.complete) == (4, True)
     for key, run in zip(part.sections[0].keys, part.runs, strict=True):

@@ -13,6 +13,7 @@ from .lessons import Curriculum, Horizons, Lesson, Repetition, Resampling, Rule,
 from .optimisers.adam import Adam
 from .optimisers.lbfgs import LBFGS
 from .optimisers.stage import Stage
+from .optimisers.validation import LARGEST_COUNT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +74,11 @@ class Method:
             raise MethodError(f"The name of a method must be text, but is {self.name!r}.")
         for part in ("points", "windows", "lessons"):
             value = getattr(self, part)
-            if not (isinstance(value, int) and value >= 1):
-                raise MethodError(f"A method needs at least one of its {part}, but {part} = {value!r}.")
+            if not (isinstance(value, int) and 1 <= value <= LARGEST_COUNT):
+                raise MethodError(
+                    f"A method needs at least one of its {part} and at most {LARGEST_COUNT:,}, but {part} = "
+                    f"{value!r}."
+                )
         if self.sampler not in SAMPLERS:
             raise unknown_name("sampler", self.sampler, SAMPLERS)
         self._check_tuple("stages", Stage, "(Adam(), LBFGS())")

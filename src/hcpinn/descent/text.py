@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from .. import descent as training
 from .. import objective, trial
 from ..errors import FileError, HcpinnError, MethodError, unknown_name
-from ..machine.files import write_bytes
+from ..machine.files import parse_toml, read_toml, write_bytes
 from ..objective import Penalty, WeightRule
 from ..trial import Embedding, Gate, Lift, Network
 from . import lessons
@@ -75,11 +74,7 @@ def from_toml(text: str, *, name: str = "custom") -> Any:
 
     `name` is its name if the text gives none.
     """
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"This is not TOML: {error}.") from error
-    return from_dict({"name": name, **data})
+    return from_dict({"name": name, **parse_toml(text)})
 
 
 def save_method(method: Any, path: str | Path) -> Path:
@@ -90,13 +85,9 @@ def save_method(method: Any, path: str | Path) -> Path:
 
 def load_method(path: str | Path) -> Method:
     """The method in a TOML file, named after it unless it gives a name."""
+    data = read_toml(path)
     try:
-        text = Path(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise FileError(f"Cannot read the method in {path}: {reason}.") from error
-    try:
-        return from_toml(text, name=Path(path).stem)
+        return from_dict({"name": Path(path).stem, **data})
     except HcpinnError as error:
         raise type(error)(f"{path}: {error}") from error
 

@@ -2,6 +2,7 @@
 
 from .fingerprint import fingerprint
 from .growth import growth_rate
+from .scan import scan
 from .split import split
 
-__all__ = ["fingerprint", "growth_rate", "split"]
+__all__ = ["fingerprint", "growth_rate", "scan", "split"]

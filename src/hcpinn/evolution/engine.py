@@ -137,10 +137,10 @@ class _Engine:
         best: tuple[float, _Solved] | None = None
         try:
             self.carrier, self.pointwise = Carrier(self.problem), Pointwise(self.problem)
-            self.breaks = find_breaks(self.problem, self.pointwise, self.carrier)
+            self.breaks = find_breaks(self.problem)
             stop = None
             previous: _Solved | None = None
-            given = [find_places(self.problem, self.pointwise, axis) for axis in range(self.dimensions)]
+            given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
             density: list[Density | None] = list(given)
             count, failed, stalled = _FIRST[self.dimensions], np.inf, 0
             most = self.method.features or _MOST[self.dimensions]
@@ -210,7 +210,9 @@ class _Engine:
         few = 3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7
         stages = self.method.stages or (few if self.problem.order == 1 else 7)
         tolerance = min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4)
-        if self.problem.order == 2:  # swings keep every error of a step, so that these add up: try shorter ones
+        if (
+            self.problem.order == 2
+        ):  # swings keep every error of a step, so that these add up: try shorter ones
             tolerance /= 10 ** max(number - 1, 0)
         tolerance = max(tolerance, 1e-13)
         begun, state = clock.perf_counter(), projection.start()

@@ -26,8 +26,8 @@ _TAIL = 1e3
 
 
 def has_wave_lift(problem: Problem) -> bool:
-    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension, and uₜ = F."""
-    return problem.order == 1 and len(problem.space) == 1 and has_waves(problem)
+    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension."""
+    return len(problem.space) == 1 and has_waves(problem)
 
 
 class Carrier:

@@ -7,17 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from ..jets import nested
+from ..equation.derivatives import Jet
+from ..equation.start import initial_jet
 from ..machine.precision import double
 from ..problem import Problem
 
 _PLACES = 256
 _FASTEST = 50.0
-"""Of the rates at which a lift fades, over the duration: one that fades faster would make the equation stiff."""
+"""Of the rates at which a lift fades, over the duration: a faster one would make it stiff."""
 
 
 def tempo(problem: Problem) -> float:
-    """ω with ω² the size of ∂F/∂u · w over that of w, for w = u₀ or uₜ(t₀): the larger, at least 1/duration."""
+    """ω with ω² the size of ∂F/∂u · w over that of w, w = u₀ or uₜ(t₀): the larger, at least 1/duration."""
     found = [float(np.sqrt(size / w)) for w, size in _answers(problem) if w > 0 and np.isfinite(size)]
     return max([*found, 1 / problem.duration])
 
@@ -30,36 +31,30 @@ def fading(problem: Problem) -> float:
 
 def _answers(problem: Problem) -> list[tuple[float, float]]:
     """(size of w, size of ∂F/∂u · w) at t₀, for w = u₀ and w = uₜ(t₀)."""
-    shares = ((np.arange(_PLACES)[:, None] + 0.5) / _PLACES + np.arange(problem.domain.dimension) * 0.381966) % 1
+    shares = (
+        (np.arange(_PLACES)[:, None] + 0.5) / _PLACES + np.arange(problem.domain.dimension) * 0.381966
+    ) % 1
     inside = problem.domain.inside(shares)
     zero = (0,) * (1 + inside.shape[1])
-    spatial = sorted({(0, *index[1:]) for index in problem.derivatives} | {zero})
+    spatial = {(0, *index[1:]) for index in problem.derivatives} | {zero}
+    moving = {(1, *index[1:]) for index in spatial}
 
     @jax.jit
     def run(points: Array) -> list[tuple[Array, Array]]:
-        def state(c: Array) -> Array:
-            return problem.to_components(problem.initial_values(list(c.T[1:])))
+        start = initial_jet(problem, points, sorted(spatial | moving))
 
-        def velocity(c: Array) -> Array:
-            return problem.to_components(problem.initial_velocities(list(c.T[1:])))
-
-        jets = [nested(function, points, spatial) for function in (state, velocity)]
-
-        def force(jet: dict) -> Array:
-            known = {i: problem.to_fields(values) for i, values in jet.items()}
-            moving = {i: problem.to_fields(values) for i, values in jets[1].items()}
-
-            def lookup(number: int, index: tuple[int, ...]) -> Array:
-                return moving[(0, *index[1:])][number] if index[0] else known[index][number]
-
-            rates = problem.evaluate_rhs(lookup, list(points.T))
+        def force(jet: Jet) -> Array:
+            known = {i: problem.to_fields(values) for i, values in {**start, **jet}.items()}
+            rates = problem.evaluate_rhs(lambda number, index: known[index][number], list(points.T))
             shape = points.shape[:1]
             return problem.to_components([jnp.broadcast_to(jnp.asarray(r) + 0.0, shape) for r in rates])
 
         found = []
-        for jet in jets:
-            along = jax.jvp(force, (jets[0],), (jet,))[1]
-            found.append((jnp.linalg.norm(jet[zero]), jnp.linalg.norm(along)))
+        state = {index: start[index] for index in spatial}
+        for order in (0, 1):
+            change = {index: start[(order, *index[1:])] for index in spatial}
+            along = jax.jvp(force, (state,), (change,))[1]
+            found.append((jnp.linalg.norm(change[zero]), jnp.linalg.norm(along)))
         return found
 
     with double():

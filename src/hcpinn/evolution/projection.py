@@ -98,7 +98,9 @@ class Projection:
             self.note(exact / self.tempo if number else exact)
             gap = exact - begin[..., 0]
             small = np.abs(gap).max() <= 1e-9 * np.abs(exact).max()
-            parts.append(np.zeros_like(self._tested(gap[..., None])) if small else self._tested(gap[..., None]))
+            parts.append(
+                np.zeros_like(self._tested(gap[..., None])) if small else self._tested(gap[..., None])
+            )
         return np.concatenate([part.reshape(-1) for part in parts])
 
     def note(self, values: np.ndarray) -> None:

@@ -135,7 +135,7 @@ class Track:
         return np.linalg.inv(rows)
 
     def _known(self, step: int) -> np.ndarray:
-        """The values of c at the points of a step, and for the second order its slopes, by 2 (t − tₖ)/h − 1."""
+        """The values of c at the points of a step, and for the second order its slopes times h/2."""
         if self.order == 1:
             return self.values[step]
         places, slopes = np.split(self.values[step], 2, axis=1)

@@ -16,8 +16,10 @@ import io
 import json
 import math
 import os
+import re
 import stat
 import tempfile
+import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -32,6 +34,12 @@ _HEADER = "hcpinn.json"
 
 LARGEST_TEXT = 2**24
 """Bytes of JSON that are read at once: a record has 1e4, the statement of a large study 1e6."""
+
+LARGEST_TOML = 2**18
+"""Bytes of TOML that are read: a method takes 1e3, a study 1e4."""
+
+_LONG_KEY = re.compile(r"""(?:(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*\.[ \t]*){16}""")
+"""A key of so many parts, whose reading takes memory with the square of their number."""
 
 _PIECE = 2**20
 """Bytes of an array that are read at once, so that it is in memory only once."""
@@ -169,6 +177,32 @@ def parse_json(text: bytes, source: object) -> Any:
         return json.loads(text.decode(), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise UnusableFileError(f"{source} is damaged: it is not JSON ({error}).") from error
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a TOML file says."""
+    with reading(path) as stream:
+        text = stream.read(LARGEST_TOML + 1)
+    try:
+        return parse_toml(text.decode())
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: This is not text.") from error
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """What a text in TOML says."""
+    if len(text) > LARGEST_TOML:
+        raise FileError(f"This is too long: more than {LARGEST_TOML:,} bytes.")
+    if _LONG_KEY.search(text):
+        raise FileError("This has a name of more than 16 parts.")
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise FileError("This has too many brackets within brackets.") from error
+    except ValueError as error:  # also of a number with too many digits
+        raise FileError(f"This is not TOML: {error}.") from error
 
 
 def _no_number(name: str) -> float:

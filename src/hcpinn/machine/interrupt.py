@@ -13,8 +13,9 @@ from typing import Any
 def patient_interrupt() -> Iterator[threading.Event]:
     """Turn the first Ctrl-C or SIGTERM into an event that a loop checks; a second one interrupts at once.
 
-    A signal that was ignored when the process started stays ignored, as shells expect of a background job.
-    Outside the main thread, where Python sets no handlers, the event is never set.
+    An ignored signal stays ignored, as shells expect of a background job, and one that a program around
+    Python handles stays with it. Outside the main thread, where Python sets no handlers, the event is never
+    set.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -26,8 +27,12 @@ def patient_interrupt() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         event.set()
 
-    heeded = [s for s in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(s) is not signal.SIG_IGN]
-    previous = {s: signal.signal(s, handle) for s in heeded}
+    previous: dict[signal.Signals, Any] = {}
+    with contextlib.suppress(ValueError):  # an interpreter inside another one sets none either
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # None stands for a handler that is not Python's, which Python could not put back.
+            if signal.getsignal(number) not in (None, signal.SIG_IGN):
+                previous[number] = signal.signal(number, handle)
     try:
         yield event
     finally:

@@ -64,6 +64,7 @@ def _check_settings(problem: Problem) -> None:
             f"horizon must be a {'positive, ' if start == 0 else ''}finite time"
             f"{'' if start == 0 else f' after the start, t = {start:g}'}, but is {horizon!r}."
         )
+    _check_breaks(problem)
     for name, value in problem.parameters.items():
         if name in problem.axes:
             raise ProblemError(f"A parameter is called '{name}', which names a coordinate. Rename it.")
@@ -87,6 +88,26 @@ def _check_settings(problem: Problem) -> None:
         raise ProblemError(
             "rhs has no field among its arguments. Write it as a function of the unknown: lambda u: u.xx."
         )
+
+
+def _check_breaks(problem: Problem) -> None:
+    """Places named by hand lie on an axis that there is, and inside it."""
+    ends = dict(zip(problem.axes, [(problem.start, problem.horizon), *problem.domain.bounds], strict=True))
+    for axis, places in problem.breaks.items():
+        if axis not in ends:
+            raise unknown_name("axis with breaks", axis, ends, of=problem.name)
+        low, high = ends[axis]
+        if isinstance(places, str) or not np.iterable(places):
+            raise ProblemError(
+                f"breaks gives a list of numbers for each axis, as in {{'t': [0.5]}}, but for {axis} "
+                f"{places!r}."
+            )
+        for place in places:
+            if not (isinstance(place, int | float | np.number) and low < place < high):
+                raise ProblemError(
+                    f"The break {axis} = {place!r} does not lie between {axis} = {low:g} and {high:g}. "
+                    "Leave it out."
+                )
 
 
 def _initial_data(problem: Problem) -> list[_Data]:

@@ -75,12 +75,17 @@ class Problem:
     """The order in time: `rhs` gives uₜ, or with 2 uₜₜ, and may then use `u.t`."""
     velocity: Any = None
     """The initial data of uₜ where the order in time is 2, given as `initial` is."""
+    breaks: Mapping[str, Sequence[float]] = dataclasses.field(default_factory=dict)
+    """Times and places, by axis, where coefficients, sources or data jump or spike: {"t": [0.5], "x": [0.3]}.
+
+    Jumps and spikes that are written out in `rhs`, `initial` and `boundary` are found without it."""
     name: str = "problem"
     """What messages and files call it; it decides nothing else."""
 
     def __post_init__(self) -> None:
         for name in ("parameters", "ranges"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        object.__setattr__(self, "breaks", MappingProxyType(dict(self.breaks)))
         from .checks import check_problem
 
         with double():

@@ -1,14 +1,16 @@
 """The algebra a right-hand side is written in: `u.xx`, `(u**3).xx`, `np.sin(u)`, `x * u`.
 
 An `Expression` is a quantity with a value at the points and a rule for its derivatives, in space and, where
-the equation is of second order in time, along t. Both are worked out only when asked for, so running a right-hand side
-touches exactly the derivatives of the fields that it needs.
+the equation is of second order in time, along t. Both are worked out only when asked for, so running a
+right-hand side touches exactly the derivatives of the fields that it needs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -26,6 +28,23 @@ MAX_ORDER = 6
 
 TIME = -1
 """The axis of time, where space axes are counted from 0."""
+
+
+_differentiated: ContextVar[list[Expression] | None] = ContextVar("differentiated", default=None)
+
+
+@contextlib.contextmanager
+def watch_differentiated() -> Iterator[list[Expression]]:
+    """Collect the quantities that may jump and are differentiated meanwhile.
+
+    Where one does jump its derivative is no function, and the chain rule leaves the jump out.
+    """
+    found: list[Expression] = []
+    token = _differentiated.set(found)
+    try:
+        yield found
+    finally:
+        _differentiated.reset(token)
 
 
 class Expression:
@@ -58,8 +77,18 @@ class Expression:
     def is_zero(self) -> bool:
         return self._derivative is None and not callable(self._value) and _is_number(self._value, 0)
 
+    _may_jump = False
+
+    def _marked(self) -> Expression:
+        """Itself, known to be a function of a kind that may jump."""
+        self._may_jump = True
+        return self
+
     def derivative(self, axis: int) -> Expression:
         """The derivative along one spatial axis, counted from 0, or along `TIME`."""
+        watched = _differentiated.get()
+        if watched is not None and self._may_jump:
+            watched.append(self)
         if self._derivative is None:
             return constant(0.0, self._axes)
         if axis not in self._derivatives:
@@ -176,13 +205,13 @@ class Expression:
     def __abs__(self) -> Expression:
         def derivative(a: int) -> Expression:
             slope = self.conj() * self.derivative(a)
-            return slope.real / abs(self)
+            return (slope.real / abs(self))._marked()
 
         return _Modulus(self._axes, lambda: jnp.abs(self.value), derivative, self)
 
     def _compare(self, compare: Callable[..., Any], other: Any) -> Expression:
         other = self._wrap(other)
-        return Expression(self._axes, lambda: compare(self.value, other.value), None)
+        return Expression(self._axes, lambda: compare(self.value, other.value), None)._marked()
 
     def __gt__(self, other: Any) -> Expression:
         return self._compare(operator.gt, other)
@@ -293,11 +322,12 @@ def apply(function: Callable[..., Any], *arguments: Any) -> Expression:
         return slope
 
     def derivative(axis: int) -> Expression:
-        inner = [(i, w.derivative(axis)) for i, w in enumerate(wrapped)]
+        # A condition has no slope; whether what it chooses jumps is seen by the whole.
+        inner = [(i, w.derivative(axis)) for i, w in enumerate(wrapped) if w._derivative is not None]
         terms = (apply(partial(i), *wrapped) * d for i, d in inner if not d.is_zero)
         return sum(terms, start=constant(0.0, axes))
 
-    return Expression(axes, lambda: function(*(w.value for w in wrapped)), derivative)
+    return Expression(axes, lambda: function(*(w.value for w in wrapped)), derivative)._marked()
 
 
 def _is_number(value: Any, number: float) -> bool:

@@ -24,8 +24,8 @@ def check_order(problem: Problem) -> None:
     order: Any = problem.order
     if isinstance(order, bool) or order not in (1, 2):
         raise ProblemError(
-            f"order is the order in time, 1 for u_t = F or 2 for u_tt = F, but is {order!r}. Write an equation "
-            "of higher order as a system."
+            f"order is the order in time, 1 for u_t = F or 2 for u_tt = F, but is {order!r}. Write an "
+            "equation of higher order as a system."
         )
     if order == 2 and problem.velocity is None:
         raise ProblemError(

@@ -53,21 +53,25 @@ class _Refinement:
             wider = self._wider(degree)
             in_time, rtol = self._settle(degree)
             in_space = relative_change(self._solve(wider, 10 * rtol)[0], self._solve(degree, 10 * rtol)[0])
-            if in_space <= self.target or in_time > self.target or self._wider(wider) > _MOST[self.dimensions]:
+            if (
+                in_space <= self.target
+                or in_time > self.target
+                or self._wider(wider) > _MOST[self.dimensions]
+            ):
                 break
             degree = wider
         estimate = in_time + in_space
         if not estimate <= HOPELESS:
             raise NoReferenceError(
-                f"The spectral reference of {self.problem.name} did not settle: with degree {degree} its relative "
-                f"change is still {estimate:.1e}. The solution may blow up or form a shock; shorten the "
+                f"The spectral reference of {self.problem.name} did not settle: with degree {degree} its "
+                f"relative change is still {estimate:.1e}. The solution may blow up or form a shock; shorten the "
                 "horizon, or add diffusion."
             )
         notes = []
         if max(in_time, in_space) > self.tolerance:
             notes.append(
-                f"The tolerance {self.tolerance:.0e} was not reached: the error is estimated as {in_time:.1e} "
-                f"from refining the step and {in_space:.1e} from refining the grid."
+                f"The tolerance {self.tolerance:.0e} was not reached: the error is estimated as "
+                f"{in_time:.1e} from refining the step and {in_space:.1e} from refining the grid."
             )
         what = "Legendre" if not self.problem.periodic else "Fourier"
         if any(ends.periodic for ends in self.problem.boundaries) and not self.problem.periodic:

@@ -61,7 +61,9 @@ class BoundaryData:
                 for other, k in enumerate(index[1:]):
                     if other != axis and k:
                         part = _apply(modal.basis(component, other).derivatives[k], part, other)
-                total[:, component] += part * _along(modal.basis(component, axis), axis, place, index, part.ndim)
+                total[:, component] += part * _along(
+                    modal.basis(component, axis), axis, place, index, part.ndim
+                )
             found.append(total)
         return found
 
@@ -88,7 +90,7 @@ class BoundaryData:
         return terms
 
     def _sampled(self, modal: Modal, side: Any, times: np.ndarray, top: int) -> list[list[np.ndarray]]:
-        """For each component and condition the data at the nodes along the face: time orders × times × points."""
+        """By component and condition the data at the nodes along the face: time orders × times × points."""
         across = [x for i, x in enumerate(modal.points) if i != side.axis]
         mesh = [m.ravel() for m in np.meshgrid(*across, indexing="ij")]
         count = len(mesh[0]) if mesh else 1
@@ -98,10 +100,7 @@ class BoundaryData:
         padded = np.concatenate([rows, np.repeat(rows[:, -1:], room - rows.shape[1], axis=1)], axis=1)
         found = self._compiled[side.axis, side.end](padded)
         shape = (top + 1, len(times), *(1 if i == side.axis else n for i, n in enumerate(modal.shape)))
-        return [
-            [np.asarray(v)[: top + 1, : rows.shape[1]].reshape(shape) for v in own]
-            for own in found
-        ]
+        return [[np.asarray(v)[: top + 1, : rows.shape[1]].reshape(shape) for v in own] for own in found]
 
     @cached_property
     def _compiled(self) -> dict[tuple[int, int], Any]:

@@ -70,7 +70,9 @@ def component_coupling(problem: Problem, linear: Any) -> Coupling:
     found: Coupling = {}
     for (target, (source, index)), number in linear.items():
         block = [[number.real, -number.imag], [number.imag, number.real]]
-        for i, j in itertools.product(*(range(2 if problem.complex_fields[n] else 1) for n in (target, source))):
+        for i, j in itertools.product(
+            *(range(2 if problem.complex_fields[n] else 1) for n in (target, source))
+        ):
             if block[i][j]:
                 key = (int(first[target]) + i, int(first[source]) + j, index)
                 found[key] = found.get(key, 0.0) + block[i][j]
@@ -100,7 +102,13 @@ class Modal:
     """One problem on one number of functions per axis."""
 
     def __init__(
-        self, problem: Problem, size: int, parts: Split, pointwise: Pointwise, data: BoundaryData, middle: Coupling
+        self,
+        problem: Problem,
+        size: int,
+        parts: Split,
+        pointwise: Pointwise,
+        data: BoundaryData,
+        middle: Coupling,
     ):
         self.problem, self.parts, self.pointwise, self.data = problem, parts, pointwise, data
         self.order, self.count = problem.order, len(problem.components)
@@ -346,9 +354,7 @@ class Modal:
 
     def onto(self, axes: Sequence[np.ndarray]) -> list[np.ndarray]:
         """For each axis a matrix from values at the points to values at the targets."""
-        return [
-            b.interpolation(x, b.points) for b, x in zip(self.groups[0].bases, axes, strict=True)
-        ]
+        return [b.interpolation(x, b.points) for b, x in zip(self.groups[0].bases, axes, strict=True)]
 
     def values(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """u at the points: times × components × points."""

@@ -45,7 +45,7 @@ class Basis:
     ends: np.ndarray
     """Values at the points ↦ the left sides of the conditions."""
     blends: tuple[np.ndarray, ...]
-    """For each condition a function that meets it with 1 and the others with 0; by order, points × conditions."""
+    """A function for each condition that meets it with 1, the others with 0; by order, points × conditions."""
     interpolation: _Interpolation
 
     @property
@@ -216,9 +216,7 @@ def _at_end(combos: np.ndarray, order: int, end: int, half: float) -> np.ndarray
 
 def _bracket(combos: np.ndarray, left: int, right: int, half: float) -> np.ndarray:
     """[φᵢ⁽ˡ⁾ φⱼ⁽ʳ⁾] between the ends."""
-    ends = [
-        np.outer(_at_end(combos, left, end, half), _at_end(combos, right, end, half)) for end in (0, 1)
-    ]
+    ends = [np.outer(_at_end(combos, left, end, half), _at_end(combos, right, end, half)) for end in (0, 1)]
     return ends[1] - ends[0]
 
 

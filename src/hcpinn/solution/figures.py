@@ -6,6 +6,7 @@ import io
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +22,9 @@ if TYPE_CHECKING:
     from ..reference import Reference
     from .solution import Solution
 
-_STYLE: Any = {
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.dpi": 150,
-    "savefig.dpi": 150,
-}
+_DOTS = 150
+"""Dots per inch."""
+
 BLUE, ORANGE, GREY = "#1f5fa8", "#d1602b", "#8a8a8a"
 COLORS = (BLUE, ORANGE, "#3a8f5c", "#7a4fa3", "#b3892f")
 
@@ -163,8 +159,6 @@ def weights_figure(solution: Solution) -> Figure:
 
 def animation(solution: Solution, frames: int) -> bytes:
     """A GIF of the first component in time: profiles on an interval, pictures in the plane."""
-    import matplotlib.pyplot as plt
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
     from .solution import grid_axes
@@ -191,7 +185,8 @@ def animation(solution: Solution, frames: int) -> bytes:
         axis.set_ylabel(problem.space[1])
     axis.set_xlabel(problem.space[0])
     figure.set_dpi(100)
-    canvas, pictures = FigureCanvasAgg(figure), []
+    canvas: Any = figure.canvas
+    pictures = []
     for time, state in zip(times, values, strict=True):
         change(state.T)
         axis.set_title(f"{name} at t = {time:.3f}")
@@ -199,7 +194,6 @@ def animation(solution: Solution, frames: int) -> bytes:
         figure.set_layout_engine("none")  # the first frame has found it
         picture = Image.fromarray(np.asarray(canvas.buffer_rgba()))
         pictures.append(picture.convert("P", palette=Image.Palette.ADAPTIVE))
-    plt.close(figure)
     stream = io.BytesIO()
     pictures[0].save(stream, format="GIF", save_all=True, append_images=pictures[1:], duration=80, loop=0)
     return stream.getvalue()
@@ -228,15 +222,11 @@ def finish(figure: Figure, path: str | Path | None) -> Figure | Path:
     """Save the figure whole or not at all, or hand it over."""
     if path is None:
         return figure
-    import matplotlib.pyplot as plt
-
     buffer = io.BytesIO()
     try:
         figure.savefig(buffer, format=Path(path).suffix.lstrip(".") or "png")
     except ValueError as error:
         raise FileError(f"Cannot draw {path}: {error}.") from error
-    finally:
-        plt.close(figure)
     return write_bytes(path, buffer.getvalue())
 
 
@@ -301,12 +291,32 @@ class Shown:
 
 
 def subplots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Any]:
-    """An empty figure of this size in inches, in the style of all figures here, and its grid of axes."""
-    import matplotlib
+    """An empty figure of this size in inches, in the style of all figures here, and its grid of axes.
 
-    if matplotlib.get_backend().lower() not in ("inline", "module://matplotlib_inline.backend_inline"):
-        matplotlib.use("Agg", force=False)
-    import matplotlib.pyplot as plt
+    It has a canvas of its own and pyplot does not know it, so the caller's backend, settings and figures stay
+    as they are, and threads may draw side by side.
+    """
+    figure = _figure_kind()(size, dpi=_DOTS, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for axis in axes.flat:
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure, axes
 
-    with plt.rc_context(_STYLE):
-        return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+
+@cache
+def _figure_kind() -> type[Figure]:
+    """Figures with a canvas of their own, which notebooks show."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    class OwnFigure(Figure):
+        def __init__(self, *sizes: Any, **settings: Any):
+            super().__init__(*sizes, **settings)
+            FigureCanvasAgg(self)
+
+        def _repr_png_(self) -> bytes:
+            stream = io.BytesIO()
+            self.savefig(stream, format="png")
+            return stream.getvalue()
+
+    return OwnFigure

@@ -3,17 +3,22 @@
 Each group takes one GPU if the cluster has any, else one CPU. A group whose worker dies goes to another.
 Results return to this process, which alone writes to the store, so workers need no shared disk; where they
 have one, a group that is tried again resumes from its checkpoint.
+
+A cluster that is started here listens on this machine alone and asks for a token. One that is reached by its
+address runs whatever anybody who reaches it, with its token where it has one, asks for.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
+import os
 import secrets
 import socket
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +33,10 @@ from .workers import RETRIES, sign
 _TOKEN = "token"
 """A file that tells a worker whether it can see the folder of its group."""
 
+_PRIVATE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
+"""Environment variables that make Ray listen on 127.0.0.1, as it always does on Windows and macOS, and, from
+Ray 2.52 on, refuse whoever does not show its token."""
+
 
 @contextlib.contextmanager
 def ray_workers(cluster: str, *, checkpoint_every: float, solutions: bool) -> Iterator[RayWorkers]:
@@ -35,27 +44,53 @@ def ray_workers(cluster: str, *, checkpoint_every: float, solutions: bool) -> It
     kind, _, address = cluster.partition(":")
     if kind != "ray":
         raise unknown_name("kind of cluster", kind, ["ray"])
-    try:
-        import ray
-    except ImportError as error:
-        raise HcpinnError("--cluster ray needs Ray: pip install 'ray[default]'.") from error
-    started = not ray.is_initialized()
-    if started:
-        _check_address(address)
-        settings: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
+    with contextlib.ExitStack() as stack:
+        if not address:
+            stack.enter_context(_environment(_PRIVATE))
         try:
-            with warnings.catch_warnings():
-                # JAX warns of forks, but a new program is started right after this one.
-                warnings.simplefilter("ignore", RuntimeWarning)
-                ray.init(**settings, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise HcpinnError(f"There is no Ray cluster at '{address}': {reason}") from error
-    try:
+            import ray
+        except ImportError as error:
+            raise HcpinnError("--cluster ray needs Ray: pip install 'ray[default]'.") from error
+        if not ray.is_initialized():
+            if address:
+                _check_address(address)
+            _begin(ray, address)
+            stack.callback(ray.shutdown)
         yield RayWorkers(ray, checkpoint_every, solutions)
+
+
+def _begin(ray: Any, address: str) -> None:
+    """Start a cluster here, or join that at an address."""
+    constants: Any = importlib.import_module("ray._private.ray_constants")
+    before = getattr(constants, "ENABLE_RAY_CLUSTER", None)
+    settings: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
+    try:
+        if not address:  # Ray reads its environment when it is imported, which may be long ago
+            constants.ENABLE_RAY_CLUSTER = False
+            with contextlib.suppress(AttributeError):
+                importlib.import_module("ray._raylet").Config.initialize("")
+        with warnings.catch_warnings():
+            # JAX warns of forks, but a new program is started right after this one.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            ray.init(**settings, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        where = f"at '{address}'" if address else "to be had on this machine"
+        raise HcpinnError(f"There is no Ray cluster {where}: {reason}") from error
     finally:
-        if started:
-            ray.shutdown()
+        constants.ENABLE_RAY_CLUSTER = before
+
+
+@contextlib.contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """These environment variables within the block, also for programs started in it; set ones stay."""
+    added = values.keys() - os.environ.keys()
+    os.environ.update({name: values[name] for name in added})
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
 
 
 def _check_address(address: str) -> None:

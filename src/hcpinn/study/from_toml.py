@@ -13,14 +13,15 @@ points = 1024
 from __future__ import annotations
 
 import itertools
-import tomllib
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..catalog import find_method, find_problem
 from ..descent.runs import Run
-from ..errors import FileError, HcpinnError, MethodError, unknown_name
+from ..errors import HcpinnError, MethodError, unknown_name
+from ..machine.files import read_toml
 from ..problem import Problem
 from .declaration import Section, Study
 from .named import find_study
@@ -28,6 +29,9 @@ from .named import find_study
 _SECTION = ("name", "title", "problems", "methods", "seeds", "parameters", "accuracy", "budget")
 _STUDY = (*_SECTION, "include", "section")
 _BUDGET = ("steps", "points")
+
+_MOST = 100_000
+"""Runs of a section: more is a slip of the pen."""
 
 
 def grid(
@@ -51,6 +55,9 @@ def grid(
         parameters: for each parameter of the problems the values to try.
         accuracy: the relative L2 error up to which a solution counts as converged.
     """
+    count = math.prod((len(problems), len(methods), len(seeds), *map(len, (parameters or {}).values())))
+    if count > _MOST:
+        raise MethodError(f"The section '{name}' has {count:,} runs. Make sections of at most {_MOST:,}.")
     runs, labels = [], []
     values = [[(key, value) for value in choices] for key, choices in (parameters or {}).items()]
     for given in problems:
@@ -68,13 +75,7 @@ def grid(
 def load_study(path: str | Path) -> Study:
     """The study in a TOML file. Paths of methods are relative to the file."""
     source = Path(path)
-    try:
-        data = tomllib.loads(source.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise FileError(f"Cannot read the study in {source}: {reason}.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{source}: This is not TOML: {error}.") from error
+    data = read_toml(source)
     try:
         return _study(data, source)
     except HcpinnError as error:
@@ -134,11 +135,13 @@ def _with_budget(study: Study, data: Mapping[str, Any]) -> Study:
 
 def _seeds(value: Any) -> list[int]:
     """Seeds, given as a list or as a number of seeds."""
-    if _is_count(value) and value > 0:
+    if _is_count(value) and 0 < value <= _MOST:
         return list(range(value))
     if isinstance(value, list) and value and all(_is_count(seed) for seed in value):
         return value
-    raise MethodError(f"seeds is a list of whole numbers from 0 on, or how many there are; not {value!r}.")
+    raise MethodError(
+        f"seeds is a list of whole numbers from 0 on, or how many there are, up to {_MOST:,}; not {value!r}."
+    )
 
 
 def _numbers(name: str, value: Any) -> list[float]:

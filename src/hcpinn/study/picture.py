@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+import threading
 from typing import TYPE_CHECKING
 
 from ..solution.figures import BLUE, GREY, ORANGE
@@ -22,21 +23,20 @@ _PIXELS = 110
 _WIDEST = 1100
 """Pixels."""
 
+_one_at_a_time = threading.Lock()
+"""For settings that Matplotlib has for the whole process alone."""
+
 NAMED = {"blue": BLUE, "orange": ORANGE, "grey": GREY}
 """Colours that a page may replace: its variables --blue, --orange and --grey."""
 
 
 def to_svg(figure: Figure, name: str) -> str:
-    """Turn a figure into an `<svg>` element and close it; `name` makes its ids unique on the page."""
+    """A figure as an `<svg>` element; `name` makes its ids unique on the page."""
     import matplotlib
-    import matplotlib.pyplot as plt
 
     stream = io.StringIO()
-    try:
-        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-            figure.savefig(stream, format="svg", transparent=True, dpi=_PIXELS, metadata={"Date": None})
-    finally:
-        plt.close(figure)
+    with _one_at_a_time, matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(stream, format="svg", transparent=True, dpi=_PIXELS, metadata={"Date": None})
     text = stream.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

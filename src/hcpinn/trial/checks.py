@@ -2,7 +2,8 @@
 
 They are those of the study's consistency theorem: ψ(0, x) = u₀(x), φ(0, x) = 0 and
 ∂φ/∂t(0, x) ≠ 0 inside; with Dirichlet data also ψ = g and φ = 0 on the boundary, and with
-periodic data equal values of ψ and of φ at both ends.
+periodic data equal values of ψ and of φ at both ends. For an equation of second order in time
+also ∂ψ/∂t(0, x) = v₀(x) and ∂φ/∂t(0, x) = 0, and it is ∂²φ/∂t² that must not vanish.
 """
 
 from __future__ import annotations
@@ -65,8 +66,10 @@ class _Look(NamedTuple):
     initial: np.ndarray
     lift: np.ndarray
     gate: np.ndarray
-    slope: np.ndarray
-    """The gate's time derivative."""
+    slopes: np.ndarray
+    """The gate's time derivatives, up to the order of the equation."""
+    moving: np.ndarray
+    """The lift's time derivative, where the order is 2."""
     features: np.ndarray
 
 
@@ -74,13 +77,17 @@ def _look(trial: Trial, places: list[np.ndarray]) -> list[_Look]:
     """The parts at several sets of points, by one program: many small ones take long to compile."""
     problem = trial.problem
     zero = (0,) * len(problem.axes)
-    first = (1, *zero[1:])
+    times = [(k, *zero[1:]) for k in range(1, problem.order + 1)]
 
     @jax.jit
     def parts(points: Array) -> tuple[Array, ...]:
         initial = problem.to_components(problem.initial_values(list(points.T[1:])))
-        gate = jets.nested(trial.gate, points, (zero, first))
-        return initial, trial.lift(points), gate[zero][:, 0], gate[first][:, 0], trial.embed(points)
+        gate = jets.nested(trial.gate, points, (zero, *times))
+        slopes = jnp.stack([gate[index][:, 0] for index in times], axis=1)
+        moving = initial
+        if problem.order == 2:
+            moving = jets.nested(trial.lift, points, times[:1])[times[0]]
+        return initial, trial.lift(points), gate[zero][:, 0], slopes, moving, trial.embed(points)
 
     found = [np.asarray(part) for part in parts(jnp.asarray(np.concatenate(places)))]
     cuts = np.cumsum([len(points) for points in places])[:-1]
@@ -88,7 +95,8 @@ def _look(trial: Trial, places: list[np.ndarray]) -> list[_Look]:
 
 
 def _check_start(problem: Problem, start: _Look, scale: float) -> None:
-    points, wanted, lift, gate, slope = start.points, start.initial, start.lift, start.gate, start.slope
+    points, wanted, lift, gate = start.points, start.initial, start.lift, start.gate
+    *lower, slope = start.slopes.T
     _refuse(
         ~(np.abs(lift - wanted).max(axis=1) <= _ROUNDING * scale),
         lambda i: (
@@ -103,12 +111,41 @@ def _check_start(problem: Problem, start: _Look, scale: float) -> None:
             "It must satisfy gate(0, x) = 0, or the network disturbs the initial data."
         ),
     )
+    second = problem.order == 2
     _refuse(
-        ~(np.abs(slope) * problem.duration > 1e-8) | ~np.isfinite(slope),
+        ~(np.abs(slope) * problem.duration**problem.order > 1e-8) | ~np.isfinite(slope),
         lambda i: (
-            f"The gate's time derivative is {slope[i]:g} at {_where(problem, points[i])}. It must satisfy "
-            "gate_t(0, x) ≠ 0 inside the domain, or u_t(0, x) is fixed by the lift alone. "
-            "Use a gate that grows linearly at first, such as t/T."
+            f"The gate's {'second ' if second else ''}time derivative is {slope[i]:g} at "
+            f"{_where(problem, points[i])}. It must satisfy {'gate_tt' if second else 'gate_t'}(0, x) ≠ 0 "
+            f"inside the domain, or {'u_tt' if second else 'u_t'}(0, x) is fixed by the lift alone. "
+            f"Use a gate that grows {'like its square' if second else 'linearly'} at first, such as "
+            f"{'(t/T)²' if second else 't/T'}."
+        ),
+    )
+    if second:
+        _check_velocity(problem, start.moving, points, lower[0], scale)
+
+
+def _check_velocity(
+    problem: Problem, moving: np.ndarray, points: np.ndarray, slope: np.ndarray, scale: float
+) -> None:
+    """The lift moves with the initial velocity, and the gate leaves it alone."""
+    wanted = np.asarray(problem.to_components(problem.initial_velocities(list(jnp.asarray(points.T[1:])))))
+    size = max(float(np.abs(wanted).max()), scale / problem.duration)
+    _refuse(
+        ~(np.abs(moving - wanted).max(axis=1) <= _ROUNDING * size),
+        lambda i: (
+            f"The lift does not start with the initial velocity: at {_where(problem, points[i])} its time "
+            f"derivative is {_show(moving[i])} but velocity = {_show(wanted[i])}. It must satisfy "
+            "lift_t(0, x) = velocity(x)."
+        ),
+    )
+    _refuse(
+        ~(np.abs(slope) * problem.duration <= _ROUNDING),
+        lambda i: (
+            f"The gate's time derivative does not vanish at the start: it is {slope[i]:g} at "
+            f"{_where(problem, points[i])}. It must satisfy gate_t(0, x) = 0, or the network disturbs the "
+            "initial velocity. Use a gate that grows like a square, such as (t/T)²."
         ),
     )
 

@@ -28,13 +28,16 @@ class Gate(abc.ABC):
 
 @dataclass(frozen=True)
 class LinearGate(Gate):
-    """φ = (t − t₀)/(T − t₀), times 4 (x − a)(b − x)/(b − a)² for each axis with Dirichlet data."""
+    """φ = (t − t₀)/(T − t₀), times 4 (x − a)(b − x)/(b − a)² for each axis with Dirichlet data.
+
+    For an equation of second order in time, whose initial velocity holds too, the first factor is squared.
+    """
 
     def bind(self, problem: Problem) -> Function:
         edges = _edges(problem)
 
         def gate(coordinates: Array) -> Array:
-            share = (coordinates[:, 0] - problem.start) / problem.duration
+            share = ((coordinates[:, 0] - problem.start) / problem.duration) ** problem.order
             return (share * edges(coordinates[:, 1:]))[:, None]
 
         return gate
@@ -42,7 +45,10 @@ class LinearGate(Gate):
 
 @dataclass(frozen=True)
 class ExponentialGate(Gate):
-    """φ = (1 − e^{−C(t − t₀)}) / (1 − e^{−C(T − t₀)}), with `LinearGate`'s edges: steep, then flat."""
+    """φ = (1 − e^{−C(t − t₀)}) / (1 − e^{−C(T − t₀)}), with `LinearGate`'s edges: steep, then flat.
+
+    It is squared for an equation of second order in time.
+    """
 
     rate: float = 1.0
     """C."""
@@ -55,7 +61,7 @@ class ExponentialGate(Gate):
         full, edges = -math.expm1(-self.rate * problem.duration), _edges(problem)
 
         def gate(coordinates: Array) -> Array:
-            share = -jnp.expm1(-self.rate * (coordinates[:, 0] - problem.start)) / full
+            share = (-jnp.expm1(-self.rate * (coordinates[:, 0] - problem.start)) / full) ** problem.order
             return (share * edges(coordinates[:, 1:]))[:, None]
 
         return gate

@@ -9,6 +9,9 @@ from typing import Any
 from ...errors import MethodError
 from .rates import Schedule
 
+LARGEST_COUNT = 2**31 - 1
+"""Of anything that is counted while a compiled program runs."""
+
 
 def check_stage(stage: Any) -> None:
     """Raise a `MethodError` for settings no optimiser can work with."""
@@ -26,5 +29,7 @@ def check_stage(stage: Any) -> None:
             continue
         if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
             raise MethodError(f"{name}: {item.name} must be positive, but is {value!r}.")
-        if item.type == "int" and not isinstance(value, int):
-            raise MethodError(f"{name}: {item.name} must be a whole number, but is {value!r}.")
+        if item.type == "int" and not (isinstance(value, int) and value <= LARGEST_COUNT):
+            raise MethodError(
+                f"{name}: {item.name} must be a whole number up to {LARGEST_COUNT:,}, but is {value!r}."
+            )
