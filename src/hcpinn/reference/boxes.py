@@ -64,8 +64,8 @@ class _Refinement:
         if not estimate <= HOPELESS:
             raise NoReferenceError(
                 f"The spectral reference of {self.problem.name} did not settle: with degree {degree} its "
-                f"relative change is still {estimate:.1e}. The solution may blow up or form a shock; shorten the "
-                "horizon, or add diffusion."
+                f"relative change is still {estimate:.1e}. The solution may blow up or form a shock; "
+                "shorten the horizon, or add diffusion."
             )
         notes = []
         if max(in_time, in_space) > self.tolerance:

@@ -45,7 +45,7 @@ class Basis:
     ends: np.ndarray
     """Values at the points ↦ the left sides of the conditions."""
     blends: tuple[np.ndarray, ...]
-    """A function for each condition that meets it with 1, the others with 0; by order, points × conditions."""
+    """A function for each condition meeting it with 1, the others with 0; by order, points × conditions."""
     interpolation: _Interpolation
 
     @property

@@ -48,6 +48,8 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[OpenCondition, ...]:
     if free:
         return (("initial", None), *left, *(("boundary", a) for a, _ in boundaries if a not in periodic))
     scale = max(float(np.abs(start.initial).max()), 1e-300)
+    if problem.order == 2:  # what starts from zero with a velocity is soon as large as this
+        scale = max(scale, problem.duration * float(np.abs(start.moving).max()))
     _check_start(problem, start, scale)
     for axis, condition in boundaries:
         if condition.prescribes_values:
