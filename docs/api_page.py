@@ -1,7 +1,7 @@
 """Fill api.md with every public name, room by room, from `__all__`: a hook of MkDocs.
 
-There is no second list: a name that is added to `hcpinn.__all__`, `hcpinn.study.__all__` or
-`hcpinn.theory.__all__` is on the page, under the package that defines it.
+There is no second list: a name that is added to the `__all__` of `hcpinn` or of one of the guests below is on
+the page, under the package that defines it.
 """
 
 import importlib
@@ -10,7 +10,7 @@ import inspect
 _SECTIONS = "<!-- every public name -->"
 _FIRST = ("problem", "solving", "solution", "descent", "trial", "objective")
 """Packages that a reader meets first; the others follow in the order of their names."""
-_GUESTS = ("hcpinn.study", "hcpinn.theory")
+_GUESTS = ("hcpinn.study", "hcpinn.theory", "hcpinn.papers.hao2026.theory")
 """Packages with public names of their own."""
 
 

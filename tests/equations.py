@@ -38,7 +38,7 @@ def linear_network():
 
 def method(problem, **changes):
     """A small method for a problem: exact initial data by the study's lift."""
-    periodic = isinstance(problem.boundaries[0], hc.Periodic)
+    periodic = problem.boundaries[0].periodic
     settings = {"embedding": hc.Fourier(2) if periodic else hc.Plain(), "network": hc.MLP(8, 2)}
     return hc.Method(**{**settings, **changes})
 

@@ -40,8 +40,10 @@ from .objective import (
 )
 from .problem import (
     Box as Box,
+    Derivative as Derivative,
     Dirichlet as Dirichlet,
     Interval as Interval,
+    Linear as Linear,
     Neumann as Neumann,
     Periodic as Periodic,
     Problem as Problem,

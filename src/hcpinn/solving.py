@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from .errors import FileError, MethodError, NoReferenceError, NoSolutionError
 from .evolution import Evolution, Pass, evolve
 from .evolution import applies as why_not
 from .machine.background import BackgroundTask
+from .machine.locks import Lock
 from .machine.precision import double
 from .machine.processes import is_first
 from .machine.provenance import provenance
@@ -69,9 +71,10 @@ def solve(
         seed: the seed of everything random. Same seed, same machine, same compiled programs: same bits.
         accuracy: the relative L2 error up to which the solution counts as converged. `evolve`, and methods
             of several lessons such as `expert`, stop where their own estimate of the error is below it.
-        out: a folder for checkpoints, so that an interrupted training can be resumed. An evolution, which
-            takes seconds, leaves none.
-        resume: go on from the checkpoint in `out`.
+        out: a folder for checkpoints, so that an interrupted training can be resumed; one training at a time
+            has it. An evolution, which takes seconds, leaves none.
+        resume: go on from the checkpoint in `out`. Without it, a checkpoint that is there is renamed, not
+            replaced, with a warning.
         checkpoint_every: seconds between two checkpoints.
         max_seconds: stop training after this time and keep the best so far.
         reference: a trusted solution to compare with; if True it is computed in the background, if False
@@ -150,7 +153,7 @@ def solve_batch(
         raise MethodError(
             "Runs by different engines cannot be solved together. Solve them one after the other."
         )
-    with double():
+    with double(), _alone_in(out):
         shared = _devices(runs, devices)
         preparation = Preparation(runs, accuracy=accuracy, devices=shared, compile_early=True)
         checkpoint = _checkpoint(preparation, out, checkpoint_every, resume)
@@ -335,6 +338,24 @@ def probe(run: Run, trial: Trial | None = None) -> list[str]:
         return [f"{number:.9g}" for value in found for number in np.asarray(value).ravel()]
 
 
+@contextlib.contextmanager
+def _alone_in(out: Any) -> Iterator[None]:
+    """Keep other trainings out of a folder within the block."""
+    if out is None or not is_first():
+        yield
+        return
+    lock = Lock.take(Path(out) / "training.lock")
+    if lock is None:
+        raise FileError(
+            f"Another training is under way in {out}, and would lose its checkpoint. Wait until it is done, "
+            "or choose another folder."
+        )
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _checkpoint(preparation: Preparation, out: Any, every: float, resume: bool) -> Checkpoint | None:
     if out is None:
         if resume:
@@ -346,4 +367,7 @@ def _checkpoint(preparation: Preparation, out: Any, every: float, resume: bool) 
         for run, trial in zip(preparation.runs, trials, strict=True)
     ]
     identity = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
-    return Checkpoint(Path(out) / CHECKPOINT, identity, every)
+    checkpoint = Checkpoint(Path(out) / CHECKPOINT, identity, every)
+    if not resume and is_first():
+        checkpoint.spare()
+    return checkpoint

@@ -20,6 +20,7 @@ from descent.small import DECAY, RELAX, assert_same_bits
 from hcpinn.descent import Checkpoint, Preparation, Progress, Stop, train
 from hcpinn.errors import FileError
 from hcpinn.machine.files import read_archive, write_archive
+from hcpinn.machine.locks import Lock
 from hcpinn.solving import CHECKPOINT
 
 STAGES = (hc.Adam(steps=400, rate=1e-2), hc.LBFGS(steps=400, memory=20))
@@ -135,20 +136,44 @@ SCHEMES = {
 }
 
 
+SITTINGS = {
+    "windows": (1, 2),  # the second ends in the second window, lesson or stage
+    "lessons in windows": (1, 2),
+    "curriculum": (1, 3),
+    "fresh points": (1, 2),
+    "everything": (1, 4),
+}
+"""How many blocks of steps the first sittings take; another goes on to the end."""
+
+
+class Blocks(Progress):
+    """Ends a sitting after so many blocks of steps."""
+
+    def __init__(self, left):
+        super().__init__(visible=False)
+        self.left = left
+
+    def update(self, step, loss, terms=None):
+        self.left -= 1
+
+    @property
+    def interrupted(self):
+        return self.left == 0
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_scheme_goes_on_with_the_same_bits(scheme, tmp_path):
     runs = [hc.Run(RELAX, method(**{"stages": (ADAM,), **SCHEMES[scheme]}))]
 
-    def sitting(**options):
-        [outcome] = train(Preparation(runs), progress=Progress(visible=False), **options)
+    def sitting(blocks=-1, **options):
+        [outcome] = train(Preparation(runs), progress=Blocks(blocks), **options)
         return outcome
 
     checkpoint = Checkpoint(tmp_path / CHECKPOINT, "this training")
-    outcome, sittings = sitting(checkpoint=checkpoint, max_seconds=0.0), 1
-    while outcome.stop is Stop.TIME:
-        outcome, sittings = sitting(checkpoint=checkpoint, resume=True, max_seconds=0.0), sittings + 1
-    assert sittings > 2
-    assert_same_bits(outcome, sitting())
+    first, second = SITTINGS.get(scheme, (1, 1))
+    assert sitting(first, checkpoint=checkpoint).stop is Stop.INTERRUPTED
+    assert sitting(second, checkpoint=checkpoint, resume=True).stop is Stop.INTERRUPTED
+    assert_same_bits(sitting(checkpoint=checkpoint, resume=True), sitting())
 
 
 # Checkpoints that cannot be resumed
@@ -265,7 +290,7 @@ def test_resuming_without_a_folder_or_a_checkpoint_is_refused(tmp_path):
 # The command line, killed and interrupted for real
 
 COMMAND = [sys.executable, "-m", "hcpinn.cli", "solve", "advection", "--set", "c=2", "--quiet"]
-TINY = method(name="tiny", stages=(hc.Adam(steps=20_000),))
+TINY = method(name="tiny", stages=(hc.Adam(steps=8_000),))
 
 
 class Sitting:
@@ -337,3 +362,29 @@ def test_a_run_killed_at_random_moments_and_interrupted_ends_with_the_same_bits(
 
     assert_same_bits(hc.load(folder / "solution.npz"), whole)
     assert early.history.loss.tobytes() == whole.history.loss[: len(early.history.loss)].tobytes()
+
+
+def test_another_training_keeps_the_checkpoint_that_is_there(interrupted, tmp_path):
+    """It was silently replaced, and with it what may have taken hours."""
+    folder = shutil.copytree(interrupted[1], tmp_path / "copy")
+    before = (folder / CHECKPOINT).read_bytes()
+    with pytest.warns(UserWarning, match=r"is of another training.*kept as checkpoint\.earlier-1\.npz"):
+        other = solve(folder, seed=5)
+    assert (folder / "checkpoint.earlier-1.npz").read_bytes() == before
+    again = solve(folder, seed=5)  # its own, which came to its end, may be replaced
+    assert_same_bits(other, again)
+    assert len(list(folder.glob("*earlier*"))) == 1
+    os.replace(folder / "checkpoint.earlier-1.npz", folder / CHECKPOINT)
+    resumed = solve(folder, resume=True)
+    assert resumed.stop is not Stop.INTERRUPTED
+
+
+def test_one_training_at_a_time_has_a_folder(tmp_path):
+    held = Lock.take(tmp_path / "training.lock")
+    with pytest.raises(FileError, match=r"Another training is under way in .*choose another folder"):
+        solve(tmp_path)
+    assert not (tmp_path / CHECKPOINT).exists()
+    held.release()
+    solve(tmp_path, max_seconds=1e-3)
+    assert (tmp_path / CHECKPOINT).exists()
+    assert not (tmp_path / "training.lock").exists()

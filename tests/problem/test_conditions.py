@@ -35,26 +35,27 @@ class Impedance(Prescribed):
         (hc.Robin(0.0, value=3.0, slope=2.0), (0.0, -1.0), [((0, 0, 0), 3.0), ((0, 0, 1), -2.0)]),
         (hc.Robin(0.0, value=0.0), (0.6, 0.8), [((0, 1, 0), 0.6), ((0, 0, 1), 0.8)]),
         (Impedance(0.0), (1.0,), [((0, 0), 1.0), ((0, 1), 2.0)]),
+        (hc.Derivative(0.0), (-1.0,), [((0, 2), 1.0)]),
+        (hc.Linear(0.0, factors=(2, 0, 0, 1)), (-1.0,), [((0, 0), 2.0), ((0, 3), -1.0)]),
+        (hc.Derivative(0.0), (2.0, 3.0), [((0, 2, 0), 4.0), ((0, 1, 1), 12.0), ((0, 0, 2), 9.0)]),
     ],
 )
 def test_a_side_is_a_sum_of_derivatives(condition, normal, terms):
-    for side in condition.sides:
-        assert side.terms(normal) == terms
+    for end in (0, 1):
+        assert condition.at(end).terms(normal) == terms
 
 
 def test_a_normal_that_varies_is_taken_along():
     angle = np.linspace(0, 1, 5)
-    (side, _) = hc.Neumann(0.0).sides
-    (_, along_x), (_, along_y) = side.terms((np.cos(angle), np.sin(angle)))
+    (_, along_x), (_, along_y) = hc.Neumann(0.0).at(0).terms((np.cos(angle), np.sin(angle)))
     np.testing.assert_array_equal(along_x, np.cos(angle))
     np.testing.assert_array_equal(along_y, np.sin(angle))
 
 
 def test_conditions_say_what_can_hold_them():
     assert hc.Periodic().periodic
-    assert not hc.Periodic().sides
-    prescribed = [hc.Dirichlet(0.0), hc.Neumann(0.0), hc.Robin(0.0), Impedance(0.0)]
-    assert [c.prescribes_values for c in prescribed] == [True, False, False, False]
+    prescribed = [hc.Dirichlet(0.0), hc.Neumann(0.0), hc.Robin(0.0), Impedance(0.0), hc.Derivative(0.0)]
+    assert [c.at(0).order for c in prescribed] == [0, 1, 1, 1, 2]
     assert not any(c.periodic for c in prescribed)
     mixed = declare(
         domain=hc.Box((0, 1), (-1, 1)),
@@ -64,7 +65,7 @@ def test_conditions_say_what_can_hold_them():
     )
     assert (mixed.periodic, mixed.prescribed_axes) == (False, [1])
     assert mixed.prescribed_parts == ("y.lower", "y.upper")
-    assert mixed.boundary_values(jnp.zeros(2), [jnp.zeros(2)], axis=0) == ()
+    assert [side.part for side in mixed.sides] == ["y.lower", "y.upper"]
 
 
 def heat(boundary):

@@ -96,7 +96,7 @@ def plane(**changes):
     [
         ({"domain": hc.Interval(0, 1)}, "'y' that means nothing here"),
         ({"initial": lambda x, y: jnp.sin(2 * jnp.pi * x) * y}, "not periodic along y"),
-        ({"boundary": {"x": hc.Periodic()}}, "names the axes x, but the domain has x, y"),
+        ({"boundary": {"x": hc.Periodic()}}, "names x, but the problem has the axes x, y"),
         ({"boundary": {"x": hc.Periodic(), "y": 0.0}}, r"along y must be Periodic\(\), Dirichlet\(g\)"),
         ({"boundary": {"x": hc.Periodic(), "y": hc.Dirichlet(0.0)}}, "disagree at x = .*, y = 0"),
         (
@@ -174,7 +174,8 @@ def test_data_may_use_numpy_or_jax():
 
 
 def test_boundary_data_differ_between_the_ends():
-    lower, upper = declare_dirichlet().boundary_values(jnp.asarray([0.0, 0.5]))
+    problem, t = declare_dirichlet(), jnp.asarray([0.0, 0.5])
+    (lower,), (upper,) = (problem.boundary_values(side, t) for side in problem.sides)
     np.testing.assert_allclose(lower[0], [1.0, 1.5])
     np.testing.assert_allclose(upper[0], [0.0, np.cos(0.5) - 1])
 
@@ -195,9 +196,9 @@ def test_slopes_need_not_suit_the_initial_data_as_values_must():
         declare(boundary=hc.Dirichlet(1.0))
 
 
-def test_all_conditions_are_a_value_and_an_outward_slope():
+def test_all_conditions_are_sums_of_outward_derivatives():
     conditions = (hc.Dirichlet(0.0), hc.Neumann(0.0), hc.Robin(0.0), hc.Robin(0.0, value=-2, slope=3))
-    assert [c.coefficients for c in conditions] == [(1, 0), (0, 1), (1, 1), (-2, 3)]
+    assert [c.coefficients for c in conditions] == [(1,), (0, 1), (1, 1), (-2, 3)]
 
 
 @pytest.mark.parametrize("kind", [hc.Neumann, hc.Robin])
@@ -207,11 +208,12 @@ def test_slopes_are_data_as_values_are(kind):
         boundary={"x": kind(lambda t, y, a: a * t * y, (1.0,)), "y": hc.Periodic()}, parameters={"a": 3.0}
     )
     t, y = jnp.asarray([0.5, 1.0]), jnp.asarray([1.0, 2.0])
-    lower, upper = problem.boundary_values(t, [y], axis=0)
+    (lower,), (upper,) = (problem.boundary_values(side, t, [y]) for side in problem.sides)
     np.testing.assert_allclose(lower[0], [1.5, 6.0])
     np.testing.assert_allclose(upper[0], [1.0, 1.0])
-    lower, upper = plane(boundary=kind(lambda t: t)).boundary_values(t, [y], axis=1)
-    np.testing.assert_allclose([lower[0], upper[0]], [t, t])
+    problem = plane(boundary=kind(lambda t: t))
+    for side in problem.sides:
+        np.testing.assert_allclose(problem.boundary_values(side, t, [y])[0][0], t)
 
 
 def test_a_problem_lasts_from_its_start_to_its_horizon():

@@ -18,7 +18,7 @@ MEASURED = Path(__file__).parents[2] / "results" / "paper"
 
 def test_groups_hold_every_run_once_and_only_runs_that_train_together():
     wanted = find_study("ablation").wanted
-    groups = grouped(wanted, size=lambda runs: 4)
+    groups = grouped(wanted, wanted, size=lambda runs: 4)
     assert sorted(key for group in groups for key in group.keys) == sorted(wanted)
     for group in groups:
         assert len(group) <= 4
@@ -29,14 +29,14 @@ def test_groups_hold_every_run_once_and_only_runs_that_train_together():
 
 def test_groups_are_split_evenly_and_known_by_what_they_hold():
     wanted = {str(seed): (hc.Run(DECAY, method(), seed), 1e-2) for seed in range(7)}
-    parts = grouped(wanted, size=lambda runs: 5)
+    parts = grouped(wanted, wanted, size=lambda runs: 5)
     assert [len(part) for part in parts] == [4, 3]
-    assert parts[0].name == grouped(wanted, size=lambda runs: 5)[0].name != parts[1].name
+    assert parts[0].name == grouped(wanted, wanted, size=lambda runs: 5)[0].name != parts[1].name
 
 
 def test_runs_of_different_accuracy_are_kept_apart():
     wanted = {str(a): (hc.Run(DECAY, method()), a) for a in (1e-2, 1e-3)}
-    assert [group.accuracy for group in grouped(wanted, size=len)] == [1e-2, 1e-3]
+    assert [group.accuracy for group in grouped(wanted, wanted, size=len)] == [1e-2, 1e-3]
 
 
 def test_cost_grows_with_runs_steps_and_points():

@@ -10,8 +10,8 @@ import pytest
 
 import hcpinn as hc
 from hcpinn.errors import FileError
+from hcpinn.machine.locks import Lock
 from hcpinn.study import Store, run_study
-from hcpinn.study.lock import RunLock
 from hcpinn.study.watch import Watch
 from small_studies import DECAY, method, same, study
 
@@ -122,17 +122,17 @@ def test_a_checkpoint_of_a_newer_version_is_left_alone(folder, monkeypatch):
 
 
 def test_a_folder_without_locks_is_said_once_and_used(tmp_path, monkeypatch):
-    from hcpinn.study import lock
+    from hcpinn.machine import locks
 
     def unsupported(_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(lock, "_lock", unsupported)
+    monkeypatch.setattr(locks, "_lock", unsupported)
     with warnings.catch_warnings(record=True) as said:
-        locks = [RunLock.take(tmp_path / "claims", key) for key in "ab"]
-    assert [type(lock) for lock in locks] == [RunLock, RunLock]
-    for taken in locks:
-        taken.release()
+        taken = [Lock.take(tmp_path / "claims" / key) for key in "ab"]
+    assert [type(lock) for lock in taken] == [Lock, Lock]
+    for lock in taken:
+        lock.release()
     (warning,) = said
     assert "cannot be locked (No locks available)" in str(warning.message)
 
@@ -143,7 +143,7 @@ def test_a_link_in_the_place_of_a_lock_is_not_followed(tmp_path):
     (tmp_path / "claims").mkdir()
     (tmp_path / "claims" / "a.lock").symlink_to(precious)
     with pytest.raises(FileError, match="Cannot lock"):
-        RunLock.take(tmp_path / "claims", "a")
+        Lock.take(tmp_path / "claims" / "a.lock")
     assert precious.read_text() == "not to be lost"
 
 

@@ -12,7 +12,6 @@ from hcpinn.cli import main
 from hcpinn.errors import FileError
 from hcpinn.machine.files import LARGEST_TEXT
 from hcpinn.study import Store
-from hcpinn.study.lock import RunLock
 from small_studies import DECAY, method, record
 
 KEYS = [f"{seed:040}" for seed in range(4)]
@@ -114,7 +113,7 @@ def test_another_process_that_packs_is_noticed_and_waited_for(store):
     store.keep(record(key=KEYS[3], seed=3))
     Store(store.folder).pack()
     assert reader.keys() == set(KEYS)
-    claim = RunLock.take(store.claims, "pack")
+    claim = store.lock("pack")
     with pytest.raises(FileError, match="Another process is packing"):
         store.pack()
     claim.release()

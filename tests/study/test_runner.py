@@ -13,7 +13,7 @@ from hcpinn.descent import Stop
 from hcpinn.errors import FileError
 from hcpinn.solving import solve_batch
 from hcpinn.study import Store, Watch, run_study
-from hcpinn.study.lock import RunLock
+from hcpinn.study.groups import grouped
 from small_studies import DECAY, method, same, soft, study
 
 HARD = [hc.Run(DECAY, method(lift=hc.Decay(rate)), seed) for seed, rate in enumerate((0.3, 0.5))]
@@ -208,7 +208,7 @@ def test_a_run_in_other_hands_is_waited_for_and_taken_over(whole, tmp_path):
     wanted = study(RUNS[2])
     (key,) = wanted.sections[0].keys
     store = Store.make(tmp_path)
-    claim = RunLock.take(store.claims, key)
+    claim = store.lock(key)
     limited = run_study(wanted, tmp_path, max_seconds=0.1)  # as long as someone has it, nobody else does
     assert (limited.left, limited.stop) == (1, Stop.TIME)
     said = []
@@ -222,3 +222,24 @@ def test_a_run_in_other_hands_is_waited_for_and_taken_over(whole, tmp_path):
     assert report.complete
     assert said == ["Waiting for runs that another process trains."]
     assert same(store.get(key), whole[0].get(key))
+
+
+def test_a_group_is_trained_whole_or_not_at_all(tmp_path):
+    """What trains together decides a run's last bits, so another process on the folder takes no part of it."""
+    stages = (hc.Adam(steps=20, rate=1e-2),)
+    wanted = study(*(hc.Run(DECAY, method(stages=stages), seed) for seed in range(3)))
+    store = Store.make(tmp_path)
+    claim = store.lock(wanted.sections[0].keys[1])
+    limited = run_study(wanted, tmp_path, max_seconds=0.0)
+    assert (limited.done, limited.left) == (0, 3)
+    claim.release()
+    assert run_study(wanted, tmp_path).complete
+    assert {record.trained_together for record in store.records()} == {3}
+
+
+def test_groups_do_not_depend_on_what_is_done_already():
+    runs = [hc.Run(DECAY, method(), seed) for seed in range(35)]
+    wanted = study(*runs).wanted
+    whole = grouped(wanted, wanted, size=lambda runs: 16)
+    assert [len(group) for group in whole] == [12, 11, 12]
+    assert grouped(wanted, wanted.keys() - set(whole[0].keys), size=lambda runs: 16) == whole[1:]

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from hcpinn.errors import FileError
+from hcpinn.machine.locks import Lock
 from hcpinn.study import Store
-from hcpinn.study.lock import RunLock
 from small_studies import record
 
 
@@ -80,13 +80,13 @@ def test_damaged_and_misplaced_records_are_named(store):
 
 
 def test_a_run_is_claimed_by_one_at_a_time(tmp_path):
-    mine = RunLock.take(tmp_path, "a")
+    mine = Lock.take(tmp_path / "a.lock")
     assert mine is not None
-    assert RunLock.take(tmp_path, "a") is None
-    other = RunLock.take(tmp_path, "b")
+    assert Lock.take(tmp_path / "a.lock") is None
+    other = Lock.take(tmp_path / "b.lock")
     assert other is not None
     mine.release()
-    again = RunLock.take(tmp_path, "a")
+    again = Lock.take(tmp_path / "a.lock")
     assert again is not None
     again.release()
     other.release()
@@ -103,10 +103,10 @@ def test_a_claim_ends_with_its_process(tmp_path):
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout.readline() == "mine\n"
-        assert RunLock.take(tmp_path, "a") is None
+        assert Lock.take(tmp_path / "a.lock") is None
         child.send_signal(signal.SIGKILL)
         child.wait()
-        after = RunLock.take(tmp_path, "a")
+        after = Lock.take(tmp_path / "a.lock")
         assert after is not None
         after.release()
     finally:

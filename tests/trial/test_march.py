@@ -32,7 +32,7 @@ WINDOWS = 3
 def marched(name, windows=WINDOWS):
     """A march over all windows with random networks, and these."""
     problem = PROBLEMS[name]
-    periodic = any(isinstance(b, hc.Periodic) for b in problem.boundaries)
+    periodic = any(ends.periodic for ends in problem.boundaries)
 
     def make(problem):
         return Trial(

@@ -14,5 +14,5 @@ def embedding(problem: Problem, modes: int) -> Fourier | Plain:
 
 def edges(problem: Problem, *, exact: bool) -> tuple[Penalty, ...]:
     """A penalty on boundary data that a trial function, exact or not, leaves open."""
-    left = any(b.sides and not (exact and b.prescribes_values) for b in problem.boundaries)
+    left = any(b.bound and not (exact and b.prescribes_values) for b in problem.boundaries)
     return (BoundaryPenalty(),) if left else ()

@@ -117,6 +117,7 @@ def solve(
     from .. import solving
     from ..catalog import TAKES_OVER, find_method, find_problem
     from ..descent import Stop, remove_checkpoints
+    from ..machine.files import written
     from ..machine.programs import keep_programs
 
     keep_programs()
@@ -126,6 +127,8 @@ def solve(
         chosen = _with_budget(chosen or find_method(TAKES_OVER, problem), steps, points)
     folder = out or Path("out") / name
     check_folder(folder)
+    checkpoint = folder / solving.CHECKPOINT
+    before = written(checkpoint)
     solution = solving.solve(
         problem,
         chosen,
@@ -143,8 +146,8 @@ def solve(
         if animation:
             solution.animate(folder / "solution.gif")
         stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
-        if not stopped_early:
-            remove_checkpoints(folder / solving.CHECKPOINT)
+        if not stopped_early and written(checkpoint) != before:  # else it is of another training
+            remove_checkpoints(checkpoint)
         _report(solution, folder)
         if stopped_early:
             typer.echo(

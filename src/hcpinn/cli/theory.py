@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ..errors import MethodError
 from .app import app, check_folder, show_facts
 from .solve import assignments
-
-if TYPE_CHECKING:
-    from ..theory import Analysis
 
 _ALL = "all"
 
@@ -73,69 +69,29 @@ def theory(
 
         hcpinn theory all --points 256
     """
-    from ..catalog import ENTRIES
+    from rich.console import Console
+
+    from ..catalog import ENTRIES, find_method, find_problem
     from ..machine.programs import keep_programs
+    from ..papers.hao2026.theory.stored import analysed, in_short, write_table
 
     keep_programs()
     folder = out or Path("out") / "theory" / ("" if name == _ALL else name)
     settings = {"points": points, "seed": seed, "seeds": seeds, "steps": steps, "along": _counts(along)}
+
+    def summary(name: str, folder: Path) -> dict[str, Any]:
+        problem = find_problem(name).with_parameters(**assignments(set_ or []))
+        check_folder(folder)
+        with Console(stderr=True, highlight=False).status(name) as status:
+            tell = lambda what: status.update(f"{name}: {what}")
+            return analysed(problem, find_method(method, problem), folder, settings, tell=tell)
+
     if name != _ALL:
-        summary = _one(name, method, assignments(set_ or []), settings, folder)
-        _report(summary, folder)
+        show_facts([*in_short(summary(name, folder)), ("results in", str(folder))])
         return
     if set_:
         raise MethodError("--set changes a parameter of one problem: name the problem in place of 'all'.")
-    from ..machine.files import write_bytes
-    from ..theory.table import markdown_table, table_rows
-
-    summaries = [_one(each, method, {}, settings, folder / each) for each in ENTRIES]
-    rows = table_rows(summaries)
-    record = {"settings": settings, **{k: summaries[0][k] for k in ("device", "versions")}, "rows": rows}
-    write_bytes(folder / "table.json", (json.dumps(record, indent=1) + "\n").encode())
-    write_bytes(folder / "table.md", markdown_table(rows).encode())
-    _table(rows, folder)
-
-
-def _one(name: str, method: str, values: dict[str, float], settings: dict[str, Any], folder: Path) -> Any:
-    """The summary of one problem: read if it is there with the same settings, else computed and written."""
-    from rich.console import Console
-
-    from ..catalog import find_method, find_problem
-    from ..descent import to_dict
-    from ..machine.files import write_bytes
-    from ..theory import analyse, hard_method
-    from ..theory.figures import draw
-
-    problem = find_problem(name).with_parameters(**values)
-    chosen = find_method(method, problem)
-    check_folder(folder)
-    path = folder / "theory.json"
-    same = {
-        "problem": problem.name,
-        "parameters": dict(problem.parameters),
-        "method_settings": to_dict(hard_method(problem, chosen)),
-        "settings": settings,
-    }
-    known = _known(path)
-    if all(known.get(key) == json.loads(json.dumps(value)) for key, value in same.items()):
-        return known
-    console = Console(stderr=True, highlight=False)
-    with console.status(f"{name}") as status:
-        analysis: Analysis = analyse(
-            problem, chosen, **settings, tell=lambda what: status.update(f"{name}: {what}")
-        )
-    summary = json.loads(json.dumps({**analysis.summary(), "settings": settings}))
-    draw(summary, folder)
-    write_bytes(path, (json.dumps(summary, indent=1) + "\n").encode())
-    return summary
-
-
-def _known(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    _show(write_table([summary(each, folder / each) for each in ENTRIES], folder), folder)
 
 
 def _counts(text: str) -> list[int]:
@@ -148,43 +104,11 @@ def _counts(text: str) -> list[int]:
     return counts
 
 
-def _report(summary: dict[str, Any], folder: Path) -> None:
-    found, bounds = summary["findings"], summary["hessian_bounds"]
-    soft, hard = (summary[side]["figures"] for side in ("soft", "hard"))
-    shares = ", ".join(f"{term} {share:.2g}" for term, share in soft["shares"].items())
-    moved = {side: summary[side]["along_training"][-1] for side in ("soft", "hard")}
-    facts = [
-        ("problem", summary["problem"]),
-        ("kernels", f"{soft['rows']} and {hard['rows']} rows, {summary['parameters_trained']:,} parameters"),
-        ("shares of the soft trace", shares),
-        ("condition, soft / hard", f"{soft['condition']:.2g} / {hard['condition']:.2g}"),
-        ("effective rank, soft / hard", f"{soft['effective_rank']:.3g} / {hard['effective_rank']:.3g}"),
-        ("largest eigenvalue, soft / hard", f"{soft['largest']:.3g} / {hard['largest']:.3g}"),
-        ("its bound, soft / hard", f"{bounds['soft_bound']:.3g} / {bounds['hard_bound']:.3g}"),
-        (
-            "measured decay",
-            "; ".join(f"{side} {_deviations(summary[side]['decay'])}" for side in ("soft", "hard")),
-        ),
-        (
-            f"kernel moved in {moved['soft']['steps']:,} steps of Adam",
-            f"by {moved['soft']['drift']:.2g} / {moved['hard']['drift']:.2g} of its norm, soft / hard",
-        ),
-        ("explained by conditioning", f"{found['status']}. {' '.join(found['reasons'])}"),
-        ("results in", str(folder)),
-    ]
-    show_facts(facts)
-
-
-def _deviations(decay: dict[str, Any]) -> str:
-    first, last = decay["deviations"][0], decay["deviations"][-1]
-    return f"{first:.1%} from predicted after 1 step, {last:.0%} after {decay['steps'][-1]:,}"
-
-
-def _table(rows: list[dict[str, Any]], folder: Path) -> None:
+def _show(rows: list[dict[str, Any]], folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..theory.table import row_cells
+    from ..papers.hao2026.theory.table import row_cells
 
     heads = ("problem", "initial share", "λ₁/λₙ soft / hard", "initial error left soft / hard", "explanation")
     table = Table(box=None, header_style="bold", pad_edge=False)

@@ -73,8 +73,14 @@ class Checkpoint:
         """Whether it is time to save again."""
         return time.monotonic() - self._last >= self.every
 
-    def save(self, position: Position, carry: Any) -> None:
-        """Write position and state; the previous checkpoint stays until this one is whole."""
+    def save(self, position: Position, carry: Any, *, over: bool = False) -> None:
+        """Write position and state; the previous checkpoint stays until this one is whole.
+
+        Args:
+            position: how far training has come.
+            carry: its state.
+            over: whether it has come to its end.
+        """
         leaves = jax.tree.leaves(carry)
         arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
         arrays["losses"] = np.concatenate(position.losses) if position.losses else np.zeros((0, 0, 0))
@@ -89,6 +95,7 @@ class Checkpoint:
             "step": position.step,
             "seconds": position.seconds,
             "stages": [list(stage) for stage in position.stages],
+            "over": over,
         }
         _keep_previous(self.path)
         write_archive(self.path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
@@ -125,6 +132,23 @@ class Checkpoint:
                 f"{self.path} is incomplete: it lacks or garbles {error}. Start anew."
             ) from error
 
+    def spare(self) -> None:
+        """Rename a checkpoint of another training, or of this one broken off, lest it be replaced."""
+        with contextlib.suppress(UnusableFileError):
+            if self.path.exists():
+                header, _ = read_archive(self.path, kind=_KIND, version=_VERSION)
+                if header.get("over") is True and header.get("identity") == self.identity:
+                    return
+        kept = []
+        while self.path.exists():
+            kept.append(set_aside(self.path, word="earlier"))
+        if kept:
+            warnings.warn(
+                f"{self.path} is of another training, or of this one broken off. It is kept as "
+                f"{kept[0].name}, and training begins anew.",
+                stacklevel=2,
+            )
+
     def _read(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The last checkpoint or, if that is damaged, the one before it."""
         try:
@@ -140,18 +164,19 @@ class Checkpoint:
             return self._read()
 
 
-def set_aside(path: Path, name: Path | None = None) -> Path:
+def set_aside(path: Path, name: Path | None = None, *, word: str = "unusable") -> Path:
     """Rename a checkpoint that is of no use, and put the one before it in its place, if there is one.
 
     Args:
         path: the checkpoint.
-        name: its new path, to which a number is added; by default it stays where it is.
+        name: its new path, to which a word and a number are added; by default it stays where it is.
+        word: that word.
 
     Returns:
         Where it is now.
     """
     stem = path.with_suffix("") if name is None else name
-    names = (Path(f"{stem}.unusable-{number}{path.suffix}") for number in itertools.count(1))
+    names = (Path(f"{stem}.{word}-{number}{path.suffix}") for number in itertools.count(1))
     aside = next(name for name in names if not os.path.lexists(name))
     try:
         os.replace(path, aside)

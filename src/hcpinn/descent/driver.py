@@ -135,7 +135,7 @@ class _Training:
         if self.stop is None:
             self._close_stage()
         if self.over and self.checkpoint is not None and is_first():
-            self.checkpoint.save(ended, carry)  # what follows may be interrupted too
+            self.checkpoint.save(ended, carry, over=True)  # what follows may be interrupted too
 
     def _begin(self, program: Program, prepared: Prepared, data: Data) -> Carry:
         """The state before the first step, with what can be kept of the stage before."""

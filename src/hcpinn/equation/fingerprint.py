@@ -42,7 +42,7 @@ def _digest(problem: Problem) -> str:
         "axes": problem.axes,
         **problem.domain.signature,
         "horizon": float(problem.horizon).hex(),
-        "boundary": [condition.signature for condition in problem.boundaries],
+        "boundary": [ends.signature for ends in problem.boundaries],
         "fields": problem.fields,
         "complex": [bool(c) for c in problem.complex_fields],
         "derivatives": problem.derivatives,
@@ -77,10 +77,9 @@ def _probes(problem: Problem) -> list[np.ndarray]:
         if problem.order == 2:
             probes += [np.asarray(v) for v in problem.initial_velocities(space)]
         times = jnp.asarray(problem.start + problem.duration * np.modf(number * np.sqrt(7.0))[0])
-        for axis in range(len(space)):
-            across = [*space[:axis], *space[axis + 1 :]]
-            for values in problem.boundary_values(times, across, axis=axis):
-                probes += [np.asarray(v) for v in values]
+        for side in problem.sides:
+            across = [*space[: side.axis], *space[side.axis + 1 :]]
+            probes += [np.asarray(v) for own in problem.boundary_values(side, times, across) for v in own]
     return probes
 
 

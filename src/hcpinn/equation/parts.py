@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..problem import Problem
+from ..problem import Problem, Side
 from ..problem.expression import watch_differentiated
 from .bounds import Bounds, Complex, Real, exactly
 from .mesh import Mesh, cut
@@ -252,11 +252,12 @@ def data_parts(problem: Problem) -> list[Part]:
     """Initial data as functions of space, boundary data as functions of time and of places along a face."""
     dimension = len(problem.space)
     parts = [_part(lambda at: problem.initial_values(at), range(1, dimension + 1))]
-    for axis, condition in enumerate(problem.boundaries):
-        if condition.sides:
+    for axis, ends in enumerate(problem.boundaries):
+        if ends.bound:
 
-            def faces(at: list[Any], axis: int = axis) -> list[Any]:
-                return [v for side in problem.boundary_values(at[0], at[1:], axis=axis) for v in side]
+            def faces(at: list[Any], sides: tuple[Side, ...] = ends.sides) -> list[Any]:
+                data = [problem.boundary_values(side, at[0], at[1:]) for side in sides]
+                return [v for each in data for own in each for v in own]
 
             parts.append(_part(faces, [0, *(a + 1 for a in range(dimension) if a != axis)]))
     return parts

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 
+from ..problem import Condition, Side
 from .features import Layer
 
 _PER_PANEL = 12
@@ -58,11 +60,11 @@ def orthonormal(
     *,
     order: int,
     cut: float,
-    condition: tuple[float, float] | None = None,
+    conditions: Sequence[tuple[Side, Condition]] = (),
 ) -> Basis:
     """The layer with output weights that make its functions orthonormal, of numerical rank at `cut`.
 
-    `condition` (α, β) keeps the functions with α u + β ∂u/∂n = 0 at both ends.
+    Only functions that meet the homogeneous `conditions` are kept.
     """
     neurons = layer.neurons(points, order)
     root = np.sqrt(weights)[:, None]
@@ -71,11 +73,17 @@ def orthonormal(
     mix = rows[:rank].T / sizes[:rank]
     # Φ M carries rounding errors over σ; the left singular vectors, the same functions, do not.
     functions = columns[:, :rank] / root
-    if condition is not None:
-        ends = dataclasses.replace(layer, mix=mix).derivatives(np.array([layer.low, layer.high]), 1)
-        rows_at = condition[0] * ends[0] + condition[1] * np.array([[-1.0], [1.0]]) * ends[1]
-        whole = np.linalg.qr(rows_at.T / np.linalg.norm(rows_at, axis=1), mode="complete")[0]
-        mix, functions = mix @ whole[:, 2:], functions @ whole[:, 2:]
+    if conditions:
+        highest = max(condition.order for _, condition in conditions)
+        ends = dataclasses.replace(layer, mix=mix).derivatives(np.array([layer.low, layer.high]), highest)
+        rows_at = np.stack(
+            [
+                sum(f * side.sign**k * ends[k][side.end] for k, f in enumerate(condition.factors))
+                for side, condition in conditions
+            ]
+        )
+        whole = np.linalg.qr((rows_at / np.linalg.norm(rows_at, axis=1)[:, None]).T, mode="complete")[0]
+        mix, functions = mix @ whole[:, len(rows_at) :], functions @ whole[:, len(rows_at) :]
     layer = dataclasses.replace(layer, mix=mix)
     factor, values = 1.0, [functions]
     for k, f in enumerate(neurons[1:], 1):

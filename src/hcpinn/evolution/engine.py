@@ -73,15 +73,22 @@ class Evolution:
 
 def applies(problem: Problem) -> str | None:
     """Why the engine cannot solve a problem, in a sentence; None if it can."""
-    for axis, condition in enumerate(problem.boundaries):
+    for axis, ends in enumerate(problem.boundaries):
         order = max(index[axis + 1] for index in problem.derivatives)
-        if order > 2 and not condition.periodic:
-            letter = problem.space[axis]
+        letter = problem.space[axis]
+        counts = {sum(len(side.conditions[n]) for side in ends.sides) for n in range(len(problem.fields))}
+        if ends.sides and order > 2 and min(counts) < order:
             return (
-                f"{problem.name} is of order {order} along {letter}, but {type(condition).__name__} data "
-                f"give one condition at each end, which does not determine how weights evolve. Make {letter} "
-                "periodic, or train a network."
+                f"{problem.name} is of order {order} along {letter}, but has only {min(counts)} conditions "
+                f"on both ends together, which do not determine how weights evolve. Give {order}, make "
+                f"{letter} periodic, or train a network."
             )
+        for side in ends.sides:
+            if len({tuple(c.factors for c in own) for own in side.conditions}) > 1:
+                return (
+                    f"At {side.place} the fields of {problem.name} have different conditions, which an "
+                    "evolution does not hold yet. Train a network."
+                )
     return None
 
 
@@ -241,9 +248,9 @@ class _Engine:
 
     def _basis(self, axis: int, count: int, density: Density | None, number: int) -> Basis:
         problem = self.problem
-        condition = problem.boundaries[axis]
+        ends = problem.boundaries[axis]
         low, high = problem.domain.bounds[axis]
-        periodic, gated = condition.periodic, condition.prescribes_values
+        periodic, gated = ends.periodic, ends.prescribes_values
         rng = np.random.default_rng([zlib.crc32(problem.space[axis].encode()), self.seed, number])
         layer = sample(
             count, low, high, periodic=periodic, gated=gated, density=density, steepest=2.0, rng=rng
@@ -254,9 +261,9 @@ class _Engine:
         room = (2.0 if density is None else 2.5) if self.dimensions == 1 else 1.5
         points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
         order = max(index[axis + 1] for index in problem.derivatives)
-        free = None if periodic or gated else (condition.sides[0].value, condition.sides[0].slope)
-        cut = 1e-13 if self.dimensions == 1 and free is None else 1e-10
-        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, condition=free)
+        held = [] if gated else [(side, c) for side in ends.sides for c in side.conditions[0]]
+        cut = 1e-13 if self.dimensions == 1 and not held else 1e-10
+        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, conditions=held)
 
     def _difference(self, old: _Solved, new: _Solved) -> float:
         """‖u_new − u_old‖ / ‖u_new‖ over space and time, the worst component."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from jaxtyping import Array
 
 from ..machine.precision import double
-from ..problem import Index, Problem
+from ..problem import Index, Problem, Side
 from ..trial import Decay, Semigroup, jet_of
 from ..trial.function import columns
 from ..trial.semigroup import Waves, has_waves
@@ -186,44 +187,54 @@ def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
 
 
 def _with_slopes(problem: Problem, lift: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A lift that meets Neumann and Robin data too, axis after axis: ψ + Σ h(x) (data − B ψ) on both faces.
+    """A lift that meets all conditions, axis after axis: ψ + Σ h(x) (data − B ψ) on both faces.
 
-    B is the condition's left side and the cubics h have B h = 1 on their own face and 0 on the other.
+    B is a condition's left side and the polynomials h have B h = 1 for it and 0 for all others.
     """
-    for axis, condition in enumerate(problem.boundaries):
-        if condition.sides and not condition.prescribes_values:
-            side = condition.sides[0]
-            lift = _corrected(problem, lift, axis, (side.value, side.slope))
+    for axis, ends in enumerate(problem.boundaries):
+        if ends.sides and not ends.prescribes_values:
+            lift = _corrected(problem, lift, axis)
     return lift
 
 
-def _corrected(
-    problem: Problem, lift: Callable[[Array], Array], axis: int, condition: tuple[float, float]
-) -> Callable[[Array], Array]:
-    ends = problem.domain.bounds[axis]
-    blends = _blends(problem.domain.lengths[axis], condition)
+def _corrected(problem: Problem, lift: Callable[[Array], Array], axis: int) -> Callable[[Array], Array]:
+    (low, high), sides = problem.domain.bounds[axis], problem.boundaries[axis].sides
+    conditions = [(side, number) for side in sides for number in range(len(side.conditions[0]))]
+    blends = _blends(sides, high - low)
+    orders = range(1 + max(side.conditions[0][number].order for side, number in conditions))
 
     def corrected(points: Array) -> Array:
         total = lift(points)
         t, *space = columns(problem, points)
         across = [x for i, x in enumerate(space) if i != axis]
-        data = problem.boundary_values(t, across, axis=axis)
-        position = (space[axis] - ends[0]) / (ends[1] - ends[0])
-        direction = jnp.zeros_like(points).at[:, axis + 1].set(1.0)
-        for end, sign, blend, values in zip(ends, (-1.0, 1.0), blends, data, strict=True):
-            face = points.at[:, axis + 1].set(end)
-            value, slope = jax.jvp(lift, (face,), (direction,))
-            missing = problem.to_components(values) - condition[0] * value - sign * condition[1] * slope
+        position = (space[axis] - low) / (high - low)
+        indices = [tuple(k if i == axis + 1 else 0 for i in range(points.shape[1])) for k in orders]
+        faces = [points.at[:, axis + 1].set(edge) for edge in (low, high)]
+        jets = [jet_of(lift, face, indices) for face in faces]
+        data = [problem.boundary_components(side, t, across) for side in sides]
+        for (side, number), blend in zip(conditions, blends, strict=True):
+            factors = side.conditions[0][number].factors
+            missing = jnp.stack([own[number] for own in data[side.end]], axis=-1)
+            for k, factor in enumerate(factors):
+                missing = missing - factor * side.sign**k * jets[side.end][indices[k]]
             total = total + jnp.polyval(jnp.asarray(blend[::-1]), position)[:, None] * missing
         return total
 
     return corrected
 
 
-def _blends(length: float, condition: tuple[float, float]) -> Sequence[np.ndarray]:
-    """Coefficients in powers of (x − a)/(b − a) of the smallest cubics with B h = (1, 0) and (0, 1)."""
-    value, slope = condition
-    powers = np.arange(4)
-    low = np.array([value, -slope / length, 0.0, 0.0])
-    high = value + slope * powers / length
-    return list(np.linalg.pinv(np.stack([low, high])).T)
+def _blends(sides: Sequence[Side], length: float) -> np.ndarray:
+    """For each condition, coefficients in powers of ξ = (x − a)/(b − a) of the smallest polynomial h
+    with B h = 1 for it and 0 for the others.
+    """
+    conditions = [(side, condition) for side in sides for condition in side.conditions[0]]
+    highest = max(2 * len(conditions) - 1, *(condition.order + 1 for _, condition in conditions))
+    rows = []
+    for side, condition in conditions:
+        row = np.zeros(highest + 1)
+        for k, factor in enumerate(condition.factors):
+            for power in range(k, highest + 1):
+                at_end = 1.0 if side.end or power == k else 0.0
+                row[power] += factor * side.sign**k * math.perm(power, k) * at_end / length**k
+        rows.append(row)
+    return np.linalg.pinv(np.stack(rows)).T

@@ -153,6 +153,17 @@ def reading(path: str | os.PathLike[str], *, inside: Path | None = None) -> Iter
         raise FileError(f"Cannot read {source}: {error.strerror or error}.") from error
 
 
+def written(path: Path) -> tuple[int, ...]:
+    """What tells a file from one that replaces it; nothing where there is none."""
+    try:
+        facts = path.lstat()
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
 def refuse_links(path: Path, *, inside: Path) -> None:
     """Refuse a path that is a link, or that goes through one, below a folder that others may have made."""
     for part in (path, *path.parents[: len(path.relative_to(inside).parts) - 1]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import numpy as np
 from jaxtyping import Array
 
 from ..errors import MethodError
-from ..problem import BoundarySide, Index, Problem
+from ..problem import Index, Problem, Side
 from ..trial import Trial
 from . import sampling
 from .term import Block, Term, make_block
@@ -95,7 +96,7 @@ class PeriodicPenalty(Penalty):
 
 @dataclass(frozen=True)
 class BoundaryPenalty(Penalty):
-    """The mean of |α u + β ∂u/∂n − g|² over points at both ends of each axis with boundary data."""
+    """The mean of |Σ αₖ ∂ᵏu/∂nᵏ − g|² over points at both ends of each axis with boundary data."""
 
     points: int = 128
     """Half of them at either end."""
@@ -106,41 +107,49 @@ class BoundaryPenalty(Penalty):
         _check(self)
 
     def terms(self, problem: Problem) -> list[Term]:
-        axes = [a for a, condition in enumerate(problem.boundaries) if condition.sides]
+        axes = [axis for axis, ends in enumerate(problem.boundaries) if ends.bound]
         return [self._term(problem, axis, alone=len(problem.space) == 1) for axis in axes]
 
     def _term(self, problem: Problem, axis: int, *, alone: bool) -> Term:
         name = "boundary" if alone else f"boundary {problem.space[axis]}"
-        faces, sides = problem.domain.ends(axis), problem.boundaries[axis].sides
+        sides, domain = problem.boundaries[axis].sides, problem.domain
+        fields = problem.component_fields
 
-        def terms(face: str, side: BoundarySide, points: Any) -> list[tuple[Index, Any]]:
-            return side.terms(problem.domain.normal(face, points))
+        def terms(side: Side, points: Any) -> list[list[list[tuple[Index, Any]]]]:
+            """The left-hand side of each condition, by component."""
+            normal = domain.normal(side.part, points)
+            return [[condition.terms(normal) for condition in side.conditions[field]] for field in fields]
 
         def block(trial: Trial, seed: int) -> Block:
             own, count = trial.problem, (self.points + 1) // 2
-            ends = sampling.on_parts(own, faces, count, seed=seed, purpose=name)
+            ends = sampling.on_parts(own, domain.ends(axis), count, seed=seed, purpose=name)
             t = jnp.asarray(ends[0][:, 0])
             across = [jnp.asarray(c) for i, c in enumerate(ends[0].T[1:]) if i != axis]
-            data = own.boundary_values(t, across, axis=axis)
-            target = jnp.concatenate([own.to_components(values) for values in data], axis=1)
-            fixed = [
-                trial.fix(jnp.asarray(end), [index for index, _ in terms(face, side, end[:, 1:])])
-                for face, side, end in zip(faces, sides, ends, strict=True)
+            data = [
+                g for side in own.boundaries[axis].sides for g in own.boundary_components(side, t, across)
             ]
+            target = jnp.stack([g for each in data for g in each], axis=1)
+            fixed = []
+            for side, end in zip(sides, ends, strict=True):
+                sums = itertools.chain(*itertools.chain(*terms(side, end[:, 1:])))
+                indices = dict.fromkeys(index for index, _ in sums)
+                fixed.append(trial.fix(jnp.asarray(end), list(indices) or [(0,) * len(problem.axes)]))
             return make_block(tuple(fixed), target)
 
         def mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -> Array:
             found = []
-            for face, side, fixed in zip(faces, sides, block.fixed, strict=True):
-                factors = dict(terms(face, side, fixed.coordinates[:, 1:]))
-                jet = trial.jet(network, fixed, list(factors))
-                total = jnp.zeros((len(fixed.coordinates), trial.outputs), fixed.coordinates.dtype)
-                for index, factor in factors.items():
-                    total = total + factor * jet[index] if index in jet else total
-                found.append(total)
+            for side, fixed in zip(sides, block.fixed, strict=True):
+                each = terms(side, fixed.coordinates[:, 1:])
+                indices = dict.fromkeys(index for index, _ in itertools.chain(*itertools.chain(*each)))
+                jet = trial.jet(network, fixed, list(indices)) if indices else {}
+                zero = jnp.zeros(len(fixed.coordinates), fixed.coordinates.dtype)
+                for component, conditions in enumerate(each):
+                    for condition in conditions:
+                        known = (f * jet[i][:, component] for i, f in condition if i in jet)
+                        found.append(sum(known, start=zero))
             # Both ends of a pair belong to one point of the mean: half of each.
             assert block.target is not None
-            return (jnp.concatenate(found, axis=1) - block.target) * math.sqrt(0.5)
+            return (jnp.stack(found, axis=1) - block.target) * math.sqrt(0.5)
 
         return Term(name, self.weight, ("boundary", axis), mismatch, block)
 

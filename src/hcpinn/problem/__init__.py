@@ -1,25 +1,40 @@
 """Declaring what to solve."""
 
-from .conditions import Boundary, BoundarySide, Dirichlet, Neumann, Periodic, Prescribed, Robin
+from .conditions import (
+    Boundary,
+    Condition,
+    Derivative,
+    Dirichlet,
+    Linear,
+    Neumann,
+    Periodic,
+    Prescribed,
+    Robin,
+)
 from .declaration import HORIZON, Problem
 from .domain import Box, Domain, Interval
 from .expression import MAX_ORDER, Expression, Index, apply
+from .sides import Ends, Side
 
 __all__ = [
     "HORIZON",
     "MAX_ORDER",
     "Boundary",
-    "BoundarySide",
     "Box",
+    "Condition",
+    "Derivative",
     "Dirichlet",
     "Domain",
+    "Ends",
     "Expression",
     "Index",
     "Interval",
+    "Linear",
     "Neumann",
     "Periodic",
     "Prescribed",
     "Problem",
     "Robin",
+    "Side",
     "apply",
 ]

@@ -14,6 +14,7 @@ from ..errors import ProblemError, unknown_name
 from .declaration import HORIZON
 from .domain import Box
 from .motion import check_order, check_velocity
+from .sides import Side
 
 if TYPE_CHECKING:
     from .declaration import Problem
@@ -41,11 +42,12 @@ def check_problem(problem: Problem) -> None:
     inside, *faces = _initial_data(problem)
     _check_finite(problem, inside)
     scales = [max(float(np.abs(v).max()), 1e-300) for v in inside.values]
-    for axis, condition in enumerate(problem.boundaries):
-        ends = faces[2 * axis : 2 * axis + 2]
-        if condition.periodic:
-            _check_periodic(problem, axis, ends, scales)
-        _check_data(problem, axis, ends, scales)
+    for axis, ends in enumerate(problem.boundaries):
+        if ends.periodic:
+            _check_periodic(problem, axis, faces[2 * axis : 2 * axis + 2], scales)
+        _check_count(problem, axis)
+    for side in problem.sides:
+        _check_data(problem, side, faces[2 * side.axis + side.end], scales)
     _check_corners(problem, scales)
     check_velocity(problem)
 
@@ -153,25 +155,45 @@ def _check_periodic(problem: Problem, axis: int, ends: list[_Data], scales: list
             )
 
 
-def _check_data(problem: Problem, axis: int, ends: list[_Data], scales: list[float]) -> None:
+def _check_count(problem: Problem, axis: int) -> None:
+    """An equation of order n along an axis takes n conditions, of orders below n, on its two ends."""
+    order = max(2, max(index[axis + 1] for index in problem.derivatives))
+    letter = problem.space[axis]
+    for number, name in enumerate(problem.fields):
+        found = [c for side in problem.boundaries[axis].sides for c in side.conditions[number]]
+        if len(found) > order:
+            raise ProblemError(
+                f"'{name}' has {len(found)} conditions along {letter}, but F is of order {order} there: "
+                f"{order} are enough for both ends together. Leave some out."
+            )
+        for condition in found:
+            if condition.order >= order:
+                raise ProblemError(
+                    f"The {condition.kind} condition on '{name}' along {letter} uses the derivative of order "
+                    f"{condition.order}, but F is of order {order} there: conditions use lower derivatives."
+                )
+
+
+def _check_data(problem: Problem, side: Side, end: _Data, scales: list[float]) -> None:
     """Boundary data must be finite; values, which an exact trial function takes on, must suit u₀ too."""
-    points = ends[0].points
     times = np.linspace(problem.start, problem.horizon, 101)
-    t = np.repeat(times, len(points))
-    across = [jnp.asarray(np.tile(c, len(times))) for i, c in enumerate(points.T) if i != axis]
-    data = problem.boundary_values(jnp.asarray(t), across, axis=axis)
-    for side, values, end in zip(problem.boundaries[axis].sides, data, ends, strict=False):
-        for name, g, u0, scale in zip(
-            problem.fields, map(np.asarray, values), end.values, scales, strict=True
-        ):
+    t = np.repeat(times, len(end.points))
+    across = [jnp.asarray(np.tile(c, len(times))) for i, c in enumerate(end.points.T) if i != side.axis]
+    data = problem.boundary_values(side, jnp.asarray(t), across)
+    for name, own, values, u0, scale in zip(
+        problem.fields, side.conditions, data, end.values, scales, strict=True
+    ):
+        for condition, g in zip(own, map(np.asarray, values), strict=True):
             if not np.isfinite(g).all():
                 when = t[~np.isfinite(g)][0]
                 raise ProblemError(
-                    f"The {side.kind} data for '{name}' at the {side.end} end of {problem.space[axis]} are "
-                    f"not finite at t = {when:g}."
+                    f"The {condition.kind} data for '{name}' at {side.place} are not finite at t = {when:g}."
                 )
+            if condition.order:
+                continue
+            g = g / condition.factors[0]
             gap = np.abs(u0 - g[: u0.size])
-            if side.prescribes_value and gap.max() > _MATCH * max(scale, float(np.abs(g).max())):
+            if gap.max() > _MATCH * max(scale, float(np.abs(g).max())):
                 at = int(np.argmax(gap))
                 raise ProblemError(
                     f"Initial and boundary data disagree at {_place(problem, end.points[at])}: "
@@ -185,23 +207,28 @@ def _check_corners(problem: Problem, scales: list[float]) -> None:
     """Where faces of two axes of a box meet, values prescribed on both must agree at all times."""
     t = jnp.linspace(problem.start, problem.horizon, 21)
     middle = [jnp.full_like(t, (a + b) / 2) for a, b in problem.domain.bounds]
-    for (first, second), i, j in itertools.product(
-        itertools.combinations(problem.prescribed_axes, 2), (0, 1), (0, 1)
-    ):
+    for first, second in itertools.combinations(problem.sides, 2):
+        if first.axis == second.axis:
+            continue
         point = list(middle)
-        point[first] = jnp.full_like(t, problem.domain.bounds[first][i])
-        point[second] = jnp.full_like(t, problem.domain.bounds[second][j])
-        one = problem.boundary_values(t, point[:first] + point[first + 1 :], axis=first)[i]
-        two = problem.boundary_values(t, point[:second] + point[second + 1 :], axis=second)[j]
-        for name, g, h, scale in zip(
-            problem.fields, map(np.asarray, one), map(np.asarray, two), scales, strict=True
-        ):
+        for side in (first, second):
+            point[side.axis] = jnp.full_like(t, problem.domain.bounds[side.axis][side.end])
+        data = [
+            problem.boundary_values(side, t, [x for i, x in enumerate(point) if i != side.axis])
+            for side in (first, second)
+        ]
+        for number, (name, scale) in enumerate(zip(problem.fields, scales, strict=True)):
+            at_first, at_second = first.value_of(number), second.value_of(number)
+            if at_first is None or at_second is None:
+                continue
+            g = np.asarray(data[0][number][at_first]) / first.conditions[number][at_first].factors[0]
+            h = np.asarray(data[1][number][at_second]) / second.conditions[number][at_second].factors[0]
             gap = np.abs(g - h)
             if gap.max() > _MATCH * max(scale, float(np.abs(g).max())):
                 at = int(np.argmax(gap))
                 raise ProblemError(
-                    f"The Dirichlet data for '{name}' disagree where the faces of {problem.space[first]} and "
-                    f"{problem.space[second]} meet: {g[at]:.6g} and {h[at]:.6g} at t = {float(t[at]):g}. "
+                    f"The Dirichlet data for '{name}' disagree where the faces of {first.letter} and "
+                    f"{second.letter} meet: {g[at]:.6g} and {h[at]:.6g} at t = {float(t[at]):g}. "
                     "Make them agree along the edges."
                 )
 

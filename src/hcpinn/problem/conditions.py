@@ -1,79 +1,83 @@
-"""What holds at the boundary: periodicity, or prescribed values, slopes, or mixtures of both.
+"""Conditions at a boundary as a user states them: periodicity, values, slopes, and mixtures of derivatives.
 
-Nothing asks for the kind of a condition. A condition itself says what it fixes at each end, whether it can
-hold by construction, and what tells it from others. A new kind is one more class here.
+Nothing asks for the kind of a condition. Each is a sum Σ factorₖ ∂ᵏu/∂nᵏ = data, n pointing outwards, and
+whoever needs to know looks at the factors. A new kind is one more class here.
 """
 
 from __future__ import annotations
 
 import abc
-import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import ProblemError
-from .expression import Index
+from .expression import MAX_ORDER, Index
 
 Data = float | Callable[..., Any] | tuple[float | Callable[..., Any], ...]
 """Boundary data: a number, a function of t (and of positions along the face), or one of these per field."""
 
 
-@dataclass(frozen=True)
-class BoundarySide:
-    """What one end of an axis must satisfy: value · u + slope · ∂u/∂n = data, with n pointing outwards."""
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """One linear condition on one field at one end of an axis: Σ factorₖ ∂ᵏu/∂nᵏ = data, n outwards."""
 
     kind: str
-    """The name of the condition it comes from."""
-    end: str
-    """'lower' or 'upper'."""
-    value: float
-    slope: float
+    """The name of the class it comes from, for messages."""
+    factors: tuple[float, ...]
+    """By the order of the derivative; the last is not zero."""
     data: Data
+    field: int | None = None
+    """The number of the field, where `data` hold one item for each; None where they are for it alone."""
 
     @property
-    def prescribes_value(self) -> bool:
-        """Whether u itself is prescribed: lift and gate hold it, and u₀ and adjoining faces must agree."""
-        return self.slope == 0
+    def order(self) -> int:
+        """The highest derivative it uses."""
+        return len(self.factors) - 1
+
+    @property
+    def signature(self) -> str | list[Any]:
+        """What tells it from other conditions, but for its data."""
+        if self.order == 0 and self.factors == (1.0,):
+            return "Dirichlet"
+        if self.order == 1:
+            return "Neumann" if self.factors == (0.0, 1.0) else ["Robin", *self.factors]
+        return ["Linear", *self.factors]
 
     def terms(self, normal: Sequence[Any]) -> list[tuple[Index, Any]]:
         """The left-hand side as Σ factor · ∂u: the derivatives it needs, each with its factor.
 
         `normal` is the outward normal, as `Domain.normal` gives it.
         """
-        zero = (0,) * (len(normal) + 1)
-        found: list[tuple[Index, Any]] = [(zero, self.value)] if self.value else []
+        power: dict[Index, Any] = {(0,) * (len(normal) + 1): 1.0}
+        found: dict[Index, Any] = {}
+        for order, factor in enumerate(self.factors):
+            if order:
+                power = _along(power, normal)
+            for index, part in power.items():
+                if factor:
+                    found[index] = found.get(index, 0.0) + factor * part
+        return list(found.items())
+
+
+def _along(operator: dict[Index, Any], normal: Sequence[Any]) -> dict[Index, Any]:
+    """(n · ∇) of an operator Σ factor · ∂."""
+    result: dict[Index, Any] = {}
+    for index, factor in operator.items():
         for axis, component in enumerate(normal, 1):
-            if self.slope and not (isinstance(component, float) and component == 0):
-                first = tuple(int(i == axis) for i in range(len(zero)))
-                found.append((first, self.slope * component))
-        return found
+            if not (isinstance(component, float) and component == 0):
+                higher = tuple(n + (i == axis) for i, n in enumerate(index))
+                result[higher] = result.get(higher, 0.0) + factor * component
+    return result
 
 
 @dataclass(frozen=True)
-class Boundary(abc.ABC):
-    """A condition along one axis of a box: on both of its ends, or from one end to the other."""
+class Boundary:
+    """A condition along one axis of a box: on one of its ends, on both, or from one end to the other."""
 
     periodic: ClassVar[bool] = False
     """Whether the solution repeats itself along the axis, which an embedding can hold."""
-
-    @property
-    @abc.abstractmethod
-    def sides(self) -> tuple[BoundarySide, ...]:
-        """What holds at the lower end and what at the upper; nothing if it is periodic."""
-
-    @property
-    def prescribes_values(self) -> bool:
-        """Whether values are prescribed at both ends, so that lift and gate hold the condition."""
-        return bool(self.sides) and all(side.prescribes_value for side in self.sides)
-
-    @property
-    def signature(self) -> str | list[Any]:
-        """What tells it from other conditions, but for its data: its kind, and the settings it has."""
-        settings = [f.name for f in dataclasses.fields(self) if f.name not in ("lower", "upper")]
-        kind = type(self).__name__
-        return [kind, *(float(getattr(self, name)) for name in settings)] if settings else kind
 
 
 @dataclass(frozen=True)
@@ -82,65 +86,66 @@ class Periodic(Boundary):
 
     periodic: ClassVar[bool] = True
 
-    @property
-    def sides(self) -> tuple[BoundarySide, ...]:
-        return ()
-
 
 @dataclass(frozen=True)
 class Prescribed(Boundary):
-    """value · u + slope · ∂u/∂n is prescribed at both ends of an axis, for some numbers value and slope."""
+    """Σ factorₖ ∂ᵏu/∂nᵏ is prescribed, for some numbers and with n pointing outwards."""
 
     lower: Data
-    """At the lower end: a number, a function of t, positions along the face and named parameters, or, for
-    systems, a tuple with one of these per field."""
+    """A number, a function of t, positions along the face and named parameters, or, for systems, a tuple
+    with one of these per field."""
     upper: Data | None = None
-    """At the upper end; unless given, the same as at the lower."""
+    """At the upper end, where the condition stands for both; unless given, the same as at the lower."""
 
     @property
     @abc.abstractmethod
-    def coefficients(self) -> tuple[float, float]:
-        """Factors of the value and of the outward slope."""
+    def coefficients(self) -> tuple[float, ...]:
+        """Factors of the value, of the outward slope, and of higher derivatives."""
 
-    @property
-    def sides(self) -> tuple[BoundarySide, ...]:
-        value, slope = self.coefficients
-        upper = self.lower if self.upper is None else self.upper
-        ends = (("lower", self.lower), ("upper", upper))
-        return tuple(BoundarySide(type(self).__name__, end, value, slope, data) for end, data in ends)
+    def at(self, end: int) -> Condition:
+        """What it asks for at the lower end (0) or the upper (1)."""
+        factors = tuple(float(f) for f in self.coefficients)
+        while factors and factors[-1] == 0:
+            factors = factors[:-1]
+        if not factors or not all(math.isfinite(f) for f in factors):
+            raise ProblemError(
+                f"{type(self).__name__} needs finite factors, not all zero, but has {self.coefficients}."
+            )
+        data = self.upper if end and self.upper is not None else self.lower
+        return Condition(type(self).__name__, factors, data)
 
 
 @dataclass(frozen=True)
 class Dirichlet(Prescribed):
-    """The solution is prescribed at both ends of an axis: u(t, a) = lower(t), u(t, b) = upper(t).
+    """The solution is prescribed: u = g.
 
-    Each end takes a number or a function of `t`, of the coordinates along the face, and of named
-    parameters; for systems, a tuple with one of these per field. Without `upper`, both ends
-    share `lower`. Lift and gate hold it exactly.
+    `Dirichlet(g)` stands for one end, or for both alike; `Dirichlet(g, h)` for g at the lower end and h at
+    the upper. Data are numbers or functions of `t`, of the coordinates along the face, and of named
+    parameters; for systems, a tuple with one of these per field.
     """
 
     @property
-    def coefficients(self) -> tuple[float, float]:
-        return 1.0, 0.0
+    def coefficients(self) -> tuple[float, ...]:
+        return (1.0,)
 
 
 @dataclass(frozen=True)
 class Neumann(Prescribed):
-    """The outward slope is prescribed at both ends: −uₓ(t, a) = lower(t), uₓ(t, b) = upper(t).
+    """The outward slope is prescribed: ∂u/∂n = g, which is −uₓ at a lower end and uₓ at an upper one.
 
-    Data are given as for `Dirichlet`. A trial function meets them by a penalty, not exactly.
+    Data are given as for `Dirichlet`.
     """
 
     @property
-    def coefficients(self) -> tuple[float, float]:
+    def coefficients(self) -> tuple[float, ...]:
         return 0.0, 1.0
 
 
 @dataclass(frozen=True)
 class Robin(Prescribed):
-    """A mixture is prescribed at both ends: value · u + slope · ∂u/∂n = data, with n pointing outwards.
+    """A mixture is prescribed: value · u + slope · ∂u/∂n = g, with n pointing outwards.
 
-    Data are given as for `Dirichlet`. A trial function meets them by a penalty, not exactly.
+    Data are given as for `Dirichlet`.
     """
 
     value: float = 1.0
@@ -156,28 +161,49 @@ class Robin(Prescribed):
             )
 
     @property
-    def coefficients(self) -> tuple[float, float]:
+    def coefficients(self) -> tuple[float, ...]:
         return float(self.value), float(self.slope)
 
 
-def per_axis(boundary: Any, axes: tuple[str, ...]) -> tuple[Boundary, ...]:
-    """One condition per axis, from one for all or from a mapping by axis name."""
-    if isinstance(boundary, Boundary):
-        return (boundary,) * len(axes)
-    if not isinstance(boundary, Mapping):
-        raise ProblemError(
-            f"boundary must be Periodic(), Dirichlet(g), Neumann(g) or Robin(g), or one of these per axis as "
-            f"in {{'x': Periodic(), 'y': Dirichlet(0.0)}}, but is {boundary!r}. Mind the parentheses."
-        )
-    if set(boundary) != set(axes):
-        raise ProblemError(
-            f"boundary names the axes {', '.join(map(str, boundary)) or 'none'}, but the domain has "
-            f"{', '.join(axes)}. Give one condition for each."
-        )
-    for axis, condition in boundary.items():
-        if not isinstance(condition, Boundary):
+@dataclass(frozen=True)
+class Derivative(Prescribed):
+    """A higher outward derivative is prescribed: ∂ᵏu/∂nᵏ = g, as u_xx = 0 where a beam is simply supported.
+
+    Data are given as for `Dirichlet`.
+    """
+
+    order: int = 2
+    """k."""
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.order, int) and 0 <= self.order < MAX_ORDER):
             raise ProblemError(
-                f"The boundary along {axis} must be Periodic(), Dirichlet(g), Neumann(g) or Robin(g), but is "
-                f"{condition!r}."
+                f"The order of a prescribed derivative lies between 0 and {MAX_ORDER - 1}, but is "
+                f"{self.order!r}."
             )
-    return tuple(boundary[axis] for axis in axes)
+
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        return (*(0.0,) * self.order, 1.0)
+
+
+@dataclass(frozen=True)
+class Linear(Prescribed):
+    """Any sum of outward derivatives is prescribed: Σ factorsₖ ∂ᵏu/∂nᵏ = g, k = 0, 1, ….
+
+    Data are given as for `Dirichlet`.
+    """
+
+    factors: tuple[float, ...] = (1.0,)
+    """Of u, ∂u/∂n, ∂²u/∂n², …"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", tuple(self.factors))
+        if len(self.factors) > MAX_ORDER:
+            raise ProblemError(
+                f"A condition takes at most {MAX_ORDER} factors, but {len(self.factors)} are given."
+            )
+
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        return self.factors

@@ -18,9 +18,10 @@ from jaxtyping import Array
 from ..errors import HcpinnError, ProblemError, unknown_name
 from ..machine.precision import double
 from .calling import argument_names, call_by_name, evaluate_data
-from .conditions import Boundary, Periodic, per_axis
+from .conditions import Condition, Periodic
 from .domain import Box
 from .expression import Index, coordinate, field
+from .sides import Declared, Ends, Side, resolve
 
 HORIZON = "horizon"
 """The name under which `with_parameters` takes the horizon."""
@@ -63,8 +64,10 @@ class Problem:
     """An `Interval` or a `Box`."""
     horizon: float
     """The time at which the problem ends."""
-    boundary: Boundary | Mapping[str, Boundary] = Periodic()
-    """One condition for all axes, or one for each by name, as in {"x": Periodic(), "y": Dirichlet(0.0)}."""
+    boundary: Declared = Periodic()
+    """A condition for both ends of all axes; a pair (lower, upper) for the two ends; a list of conditions
+    that hold together; or any of these by axis, as in {"x": Periodic(), "y": (Dirichlet(0.0), Neumann(1.0))},
+    or by field, as in {"u": Dirichlet(1.0), "v": Neumann(0.0)}."""
     parameters: Mapping[str, float] = dataclasses.field(default_factory=dict)
     """Named numbers, which all functions may take as arguments."""
     ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
@@ -107,23 +110,28 @@ class Problem:
         return ("t", *self.domain.axes)
 
     @cached_property
-    def boundaries(self) -> tuple[Boundary, ...]:
-        """The boundary condition along each space axis."""
-        return per_axis(self.boundary, self.space)
+    def boundaries(self) -> tuple[Ends, ...]:
+        """What holds at the ends of each space axis."""
+        return resolve(self.boundary, self.space, self.fields)
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Both ends of every axis that is not periodic, with their conditions."""
+        return tuple(side for ends in self.boundaries for side in ends.sides)
 
     @property
     def periodic(self) -> bool:
         """Whether the solution repeats itself along every space axis."""
-        return all(condition.periodic for condition in self.boundaries)
+        return all(ends.periodic for ends in self.boundaries)
 
     @property
     def prescribed_axes(self) -> list[int]:
-        """The space axes at whose ends values are prescribed."""
-        return [axis for axis, condition in enumerate(self.boundaries) if condition.prescribes_values]
+        """The space axes at both of whose ends the values of all fields are prescribed, and nothing else."""
+        return [axis for axis, ends in enumerate(self.boundaries) if ends.prescribes_values]
 
     @property
     def prescribed_parts(self) -> tuple[str, ...]:
-        """The parts of the boundary on which values are prescribed."""
+        """The parts of the boundary at the ends of these axes."""
         return tuple(part for axis in self.prescribed_axes for part in self.domain.ends(axis))
 
     @cached_property
@@ -151,6 +159,11 @@ class Problem:
     def components(self) -> tuple[str, ...]:
         """Names of the real components: a complex field has a real and an imaginary one."""
         return tuple(self.real_parts(dict.fromkeys(self.fields, 0.0)))
+
+    @cached_property
+    def component_fields(self) -> tuple[int, ...]:
+        """The number of the field that each real component belongs to."""
+        return tuple(n for n, c in enumerate(self.complex_fields) for _ in range(2 if c else 1))
 
     def with_parameters(self, **values: float) -> Problem:
         """The same problem with some named parameters changed; every problem has the parameter `horizon`.
@@ -241,33 +254,52 @@ class Problem:
 
     def boundary_values(
         self,
+        side: Side,
         t: Array,
         across: Sequence[Array] = (),
         *,
-        axis: int = 0,
         parameters: Mapping[str, Any] | None = None,
-    ) -> tuple[list[Array], ...]:
-        """Boundary data at the lower and the upper end of an axis, one array per field; none if periodic.
+    ) -> list[list[Array]]:
+        """The data of one side: for each field one array per condition.
 
         `across` are the coordinates along the other axes, in order.
         """
         given = self.parameters if parameters is None else parameters
-        low, high = self.domain.bounds[axis]
-        found = []
-        for side in self.boundaries[axis].sides:
-            space = [*across[:axis], jnp.full_like(t, high if side.end == "upper" else low), *across[axis:]]
-            named = dict(zip(self.axes, (t, *space), strict=True))
-            role = f"{side.kind} data at the {side.end} end of {self.space[axis]}"
-            values = evaluate_data(side.data, role, named, given, self.space)
+        edge = jnp.full_like(t, self.domain.bounds[side.axis][side.end])
+        named = dict(zip(self.axes, (t, *across[: side.axis], edge, *across[side.axis :]), strict=True))
+
+        def data(condition: Condition) -> Array:
+            role = f"{condition.kind} data at {side.place}"
+            values = evaluate_data(condition.data, role, named, given, self.space)
             if len(values) == 1:
-                values = values * len(self.fields)
+                return values[0]
+            if condition.field is None:
+                raise ProblemError(f"The {role} give {len(values)} values for one field. Give it one.")
             if len(values) != len(self.fields):
                 raise ProblemError(
                     f"The {role} give {len(values)} value(s) for {len(self.fields)} field(s). "
                     "Give one value for all, or one per field."
                 )
-            found.append(values)
-        return tuple(found)
+            return values[condition.field]
+
+        return [[data(condition) for condition in own] for own in side.conditions]
+
+    def boundary_components(
+        self,
+        side: Side,
+        t: Array,
+        across: Sequence[Array] = (),
+        *,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> list[list[Array]]:
+        """The data of one side: for each real component one array per condition on its field."""
+        values = self.boundary_values(side, t, across, parameters=parameters)
+        found = []
+        for own, is_complex in zip(values, self.complex_fields, strict=True):
+            found.append([jnp.real(v) for v in own])
+            if is_complex:
+                found.append([jnp.imag(v) for v in own])
+        return found
 
     def to_components(self, values: Sequence[Array]) -> Array:
         """Field values as real components in a new last axis."""

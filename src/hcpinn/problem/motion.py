@@ -12,6 +12,7 @@ from ..errors import ProblemError
 
 if TYPE_CHECKING:
     from .declaration import Problem
+    from .sides import Side
 
 _MATCH = 1e-8
 """Mismatch of velocities, relative to their size, that still counts as rounding."""
@@ -51,38 +52,46 @@ def check_velocity(problem: Problem) -> None:
         if not np.isfinite(v).all():
             raise ProblemError(f"The initial velocity of '{name}' is not finite everywhere.")
     scales = [max(float(np.abs(v).max()), 1e-300) for v in velocities]
-    for axis, condition in enumerate(problem.boundaries):
-        letter = problem.space[axis]
-        ends = [domain.on(part, np.delete(unit, axis, axis=1)) for part in domain.ends(axis)]
-        found = [_at(problem, points) for points in ends]
-        if condition.periodic:
-            for name, low, high, scale in zip(problem.fields, *found, scales, strict=True):
-                if np.abs(low - high).max() > _MATCH * max(scale, float(np.abs(low).max())):
-                    at = int(np.argmax(np.abs(low - high)))
-                    raise ProblemError(
-                        f"The initial velocity of '{name}' is not periodic along {letter}: it is "
-                        f"{low[at]:.6g} at one end and {high[at]:.6g} at the other."
-                    )
+    for axis, ends in enumerate(problem.boundaries):
+        places = [domain.on(part, np.delete(unit, axis, axis=1)) for part in domain.ends(axis)]
+        found = [_at(problem, points) for points in places]
+        if ends.periodic:
+            _check_periodic(problem, axis, found, scales)
+        for side in ends.sides:
+            _check_side(problem, side, places[side.end], found[side.end], scales)
+
+
+def _check_periodic(problem: Problem, axis: int, found: list[list[np.ndarray]], scales: list[float]) -> None:
+    for name, low, high, scale in zip(problem.fields, *found, scales, strict=True):
+        gap = np.abs(low - high)
+        if gap.max() > _MATCH * max(scale, float(np.abs(low).max())):
+            at = int(np.argmax(gap))
+            raise ProblemError(
+                f"The initial velocity of '{name}' is not periodic along {problem.space[axis]}: it is "
+                f"{low[at]:.6g} at one end and {high[at]:.6g} at the other."
+            )
+
+
+def _check_side(
+    problem: Problem, side: Side, points: np.ndarray, found: list[np.ndarray], scales: list[float]
+) -> None:
+    """Where the value of u is prescribed, it starts to move as the velocity says."""
+    across = [jnp.asarray(c) for i, c in enumerate(points.T) if i != side.axis]
+    start = jnp.full(len(points), float(problem.start))
+    moving = jax.jvp(lambda t: problem.boundary_values(side, t, across), (start,), (jnp.ones_like(start),))[1]
+    for number, (name, v, scale) in enumerate(zip(problem.fields, found, scales, strict=True)):
+        which = side.value_of(number)
+        if which is None:
             continue
-        across = [jnp.asarray(c) for i, c in enumerate(ends[0].T) if i != axis]
-        start = jnp.full(_COUNT, float(problem.start))
-        moving = jax.jvp(
-            lambda t, across=across, axis=axis: problem.boundary_values(t, across, axis=axis),
-            (start,),
-            (jnp.ones_like(start),),
-        )[1]
-        for side, rates, values in zip(condition.sides, moving, found, strict=False):
-            for name, rate, v, scale in zip(
-                problem.fields, map(np.asarray, rates), values, scales, strict=True
-            ):
-                gap = np.abs(v - rate)
-                if side.prescribes_value and gap.max() > _MATCH * max(scale, float(np.abs(rate).max())):
-                    at = int(np.argmax(gap))
-                    raise ProblemError(
-                        f"Initial velocity and boundary data disagree at the {side.end} end of {letter}: "
-                        f"velocity gives {name}_t = {v[at]:.6g} but the data move with {rate[at]:.6g} at "
-                        f"t = {problem.start:g}. Change one of them so that they agree."
-                    )
+        rate = np.asarray(moving[number][which]) / side.conditions[number][which].factors[0]
+        gap = np.abs(v - rate)
+        if gap.max() > _MATCH * max(scale, float(np.abs(rate).max())):
+            at = int(np.argmax(gap))
+            raise ProblemError(
+                f"Initial velocity and boundary data disagree at {side.place}: velocity gives {name}_t = "
+                f"{v[at]:.6g} but the data move with {np.broadcast_to(rate, v.shape)[at]:.6g} at t = "
+                f"{problem.start:g}. Change one of them so that they agree."
+            )
 
 
 def _at(problem: Problem, points: np.ndarray) -> list[np.ndarray]:

@@ -51,7 +51,9 @@ class Collocation:
         self._rates = jax.jit(self._pointwise)
         self._slopes = jax.jit(self._pointwise_slopes)
         self._ends = jax.jit(
-            lambda t: jnp.stack([problem.to_components(side) for side in problem.boundary_values(t)])
+            lambda t: jnp.stack(
+                [jnp.stack([own[0] for own in problem.boundary_components(s, t)]) for s in problem.sides]
+            )
         )
         self._close()
         values = problem.initial_values([self._coordinate])
@@ -70,10 +72,11 @@ class Collocation:
 
     def _close(self) -> None:
         """Solve the two boundary conditions for the values at the ends: ends = P g + Q (values inside)."""
-        domain, sides = self.problem.domain, self.problem.boundaries[0].sides
+        domain = self.problem.domain
         rows = np.zeros((2, len(self.points)))
-        for row, at, side, face in zip(rows, (0, -1), sides, domain.parts, strict=True):
-            for (_, order), factor in side.terms(domain.normal(face, self.points[[at], None])):
+        for row, at, side in zip(rows, (0, -1), self.problem.sides, strict=True):
+            (condition,) = side.conditions[0]  # all fields have the same, see `solve_chebyshev`
+            for (_, order), factor in condition.terms(domain.normal(side.part, self.points[[at], None])):
                 if order:
                     row += factor * self.patches.derivatives[order][[at]].toarray()[0]
                 else:
@@ -184,15 +187,17 @@ class Collocation:
 
     def corner_notes(self) -> list[str]:
         """Where F(u₀) and g′(0) disagree at an end, the solution is not smooth in that corner."""
-        if not self.problem.prescribed_axes:
+        corners = [side for side in self.problem.sides if side.prescribes_values]
+        if not corners:
             return []
         start = float(self.problem.start)
         rates = self.rates(start, self.initial)
         ends = np.asarray(jax.jvp(self._ends, (jnp.asarray(start),), (jnp.ones(()),))[1])
         scale = max(float(np.abs(rates).max()), float(np.abs(ends).max()), 1e-300)
         notes = []
-        for side, x in ((0, self.points[0]), (-1, self.points[-1])):
-            for name, inner, outer in zip(self.problem.components, rates[:, side], ends[side], strict=True):
+        for side in corners:
+            x, at = self.problem.domain.bounds[0][side.end], -1 if side.end else 0
+            for name, inner, outer in zip(self.problem.components, rates[:, at], ends[side.end], strict=True):
                 if abs(inner - outer) > 1e-6 * scale:
                     notes.append(
                         f"In the corner t = {start:g}, x = {x:g} the equation asks for {name}_t = "

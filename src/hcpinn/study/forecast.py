@@ -63,9 +63,9 @@ def forecast(
     here = this_machine()
     machines = (here, H200)
     kept = Store(out).keys() if out is not None and Store.at(out) else set()
-    wanted = {key: item for key, item in study.wanted.items() if key not in kept}
     groups = grouped(
-        wanted,
+        study.wanted,
+        study.wanted.keys() - kept,
         size=lambda runs: largest_group(runs, here, most=together or LARGEST, abreast=processes),
     )
     home: dict[str, str] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..descent.runs import Run, check_alike
@@ -36,9 +36,10 @@ class Group:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def only(self, keys: Sequence[str]) -> Group:
+    def only(self, keys: Collection[str]) -> Group:
         """Those of its runs that have these keys."""
-        kept = [number for number, key in enumerate(self.keys) if key in set(keys)]
+        wanted = set(keys)
+        kept = [number for number, key in enumerate(self.keys) if key in wanted]
         return Group(tuple(self.keys[n] for n in kept), tuple(self.runs[n] for n in kept), self.accuracy)
 
     def parts(self, size: int) -> list[Group]:
@@ -53,8 +54,16 @@ def group_of(keys: Sequence[str], wanted: Wanted) -> Group:
     return Group(tuple(keys), tuple(wanted[key][0] for key in keys), wanted[keys[0]][1])
 
 
-def grouped(wanted: Wanted, *, size: Callable[[Sequence[Run]], int]) -> list[Group]:
-    """Everything wanted in groups; `size` says how many of some runs of one shape may train together."""
+def grouped(wanted: Wanted, missing: Collection[str], *, size: Callable[[Sequence[Run]], int]) -> list[Group]:
+    """What is missing of everything wanted, in groups.
+
+    They are parts of the groups of everything, so that they do not depend on when or by whom a part was done.
+
+    Args:
+        wanted: every run of a study.
+        missing: keys of those to train.
+        size: how many of some runs of one shape may train together.
+    """
     alike: list[list[str]] = []
     for key, (run, accuracy) in wanted.items():
         for keys in alike:
@@ -64,8 +73,9 @@ def grouped(wanted: Wanted, *, size: Callable[[Sequence[Run]], int]) -> list[Gro
                 break
         else:
             alike.append([key])
-    whole = [group_of(keys, wanted) for keys in alike]
-    return [part for group in whole for part in group.parts(size(group.runs))]
+    whole = [group_of(keys, wanted) for keys in alike if not set(missing).isdisjoint(keys)]
+    parts = [part.only(missing) for group in whole for part in group.parts(size(group.runs))]
+    return [part for part in parts if part.keys]
 
 
 def _alike(one: Run, other: Run) -> bool:

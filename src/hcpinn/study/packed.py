@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import FileError, UnusableFileError
-from ..machine.files import LARGEST_TEXT, add_member, check_members, parse_json, reading, writing
+from ..errors import UnusableFileError
+from ..machine.files import LARGEST_TEXT, add_member, check_members, parse_json, reading, writing, written
 from .record import Record
 
 _RUNS = "runs.jsonl"
@@ -37,15 +37,10 @@ class Packed:
     def lines(self) -> Mapping[str, Line]:
         """The records with their lines, by key."""
         path = self._folder / _RUNS
-        try:
-            facts = path.lstat()
-        except FileNotFoundError:
+        seen = written(path)
+        if not seen:
             return {}
-        except OSError as error:
-            raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
-        # Another process may have packed the store since.
-        seen = facts.st_ino, facts.st_size, facts.st_mtime_ns
-        if seen != self._seen:
+        if seen != self._seen:  # another process may have packed the store since
             with reading(path, inside=self._folder) as stream:
                 self._lines = _parsed(stream, path)
             self._seen = seen

@@ -17,7 +17,6 @@ from typing import Any
 from ..errors import FileError
 from ..machine.files import read_json, write_bytes
 from .declaration import Section, Study
-from .lock import RunLock
 from .record import DIGITS, VERSION, Record, check_version
 from .settings import digest
 from .store import Store
@@ -98,7 +97,7 @@ def read_results(folder: str | Path | Store) -> Results:
 
 def state(store: Store, study: Study) -> None:
     """Write into a store which study it is for, beside what was stated there before."""
-    while (lock := RunLock.take(store.claims, _KIND)) is None:
+    while (lock := store.lock(_KIND)) is None:
         time.sleep(0.05)
     try:
         studies = {known.name: known for known in _read(store.folder / FILE)}

@@ -17,12 +17,12 @@ from ..descent.runs import Run
 from ..errors import MethodError
 from ..machine.commit import source_commit
 from ..machine.files import write_bytes
+from ..machine.locks import Lock
 from .attempt import GroupOutcome, now
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
 from .fields import keep_fields
 from .groups import Group, group_of, grouped
-from .lock import RunLock
 from .record import VERSION, Record, check_version, failure
 from .results import state
 from .store import Store
@@ -130,7 +130,7 @@ class _Runner:
         self.deadline = None if max_seconds is None else time.monotonic() + max_seconds
         self.machine = this_machine()
         self.retrying: set[str] = set()
-        self.locks: dict[str, RunLock] = {}
+        self.locks: dict[str, Lock] = {}
         self.running: dict[str, Group] = {}
         self.shares: dict[str, float] = {}
         """Device seconds of each running group; groups that run side by side share them."""
@@ -175,8 +175,7 @@ class _Runner:
             if set(keys) <= set(self.study.wanted) and missing & set(keys):
                 self.queue.append(group_of(keys, self.study.wanted))
                 missing -= set(keys)
-        rest = {key: item for key, item in self.study.wanted.items() if key in missing}
-        self.queue += grouped(rest, size=self._size)
+        self.queue += grouped(self.study.wanted, missing, size=self._size)
 
     def _size(self, runs: Sequence[Run]) -> int:
         """How many runs to train together: as many as fit, but some for every device."""
@@ -240,7 +239,7 @@ class _Runner:
         return self._left is not None and self._left <= 0
 
     def _next(self) -> Group | None:
-        """The next group with a run that this process can lock."""
+        """The next group that this process can lock."""
         while self.queue:
             group = self._locked(self.queue.popleft())
             if group is not None:
@@ -248,20 +247,25 @@ class _Runner:
         return None
 
     def _locked(self, group: Group) -> Group | None:
-        """The group with its runs locked; of a new group, only the runs that are left."""
-        missing = [key for key in self._missing() if key in group.keys]
-        taken = {key: lock for key in missing if (lock := RunLock.take(self.store.claims, key)) is not None}
+        """The group with all of its runs that are left locked; else none of them is.
+
+        What trains together is part of what a run's bits depend on, so no process takes a part of a group.
+        """
+        missing = set(self._missing()) & set(group.keys)
+        taken: dict[str, Lock] = {}
+        for key in sorted(missing):  # in one order, so that of two processes one gets them all
+            lock = self.store.lock(key)
+            if lock is None:
+                break
+            taken[key] = lock
         # Some may have been finished by others just before they were locked.
-        late = set(taken) - set(self._missing())
-        begun = (self.store.work / group.name / _GROUP).exists()
-        if begun and set(taken) != set(missing):
-            late = set(taken)
-        for key in late:
-            taken.pop(key).release()
-        if not taken:
+        if not taken or missing != taken.keys() & set(self._missing()):
+            for lock in taken.values():
+                lock.release()
             return None
         self.locks.update(taken)
-        return group if begun else group.only(tuple(taken))
+        begun = (self.store.work / group.name / _GROUP).exists()
+        return group if begun else group.only(taken)
 
     def _start(self, group: Group) -> None:
         folder = self.store.work / group.name

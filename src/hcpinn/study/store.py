@@ -26,11 +26,11 @@ from pathlib import Path
 
 from ..descent import Method
 from ..errors import FileError
-from ..machine.files import read_json, reading, refuse_links, write_bytes
+from ..machine.files import read_json, reading, refuse_links, write_bytes, written
+from ..machine.locks import Lock
 from ..problem import Problem
 from ..solution.solution import Solution
 from ..solution.storage import load
-from .lock import RunLock
 from .packed import Packed, line_of
 from .record import VERSION, Record, check_version
 
@@ -128,7 +128,7 @@ class Store:
         Args:
             solutions: keys of the runs whose solutions are kept; by default all are.
         """
-        lock = RunLock.take(self.claims, "pack")
+        lock = self.lock("pack")
         if lock is None:
             raise FileError(f"Another process is packing {self.folder}. Wait until it is done.")
         try:
@@ -139,7 +139,7 @@ class Store:
             lock.release()
 
     def _pack_files(self, name: str, wanted: Collection[str] | None) -> None:
-        single = {path: _written(path) for path in (self.folder / name).glob("*.npz")}
+        single = {path: written(path) for path in (self.folder / name).glob("*.npz")}
         with self._packed.members(name) as members:
             contents: dict[str, Callable[[], bytes]] = {key: m.read_bytes for key, m in members.items()}
             contents |= {path.stem: partial(self._content, path) for path in single}
@@ -149,7 +149,7 @@ class Store:
         _remove(single)
 
     def _pack_records(self) -> None:
-        single = {path: _written(path) for path in self._singles()}
+        single = {path: written(path) for path in self._singles()}
         lines = dict(self._packed.lines())
         for path in single:
             record = self._record(path)
@@ -158,6 +158,10 @@ class Store:
         if single:
             self._packed.write_lines(lines)
         _remove(single)
+
+    def lock(self, key: str) -> Lock | None:
+        """The right to train a run, or to do what else goes by a name; None if another process has it."""
+        return Lock.take(self.claims / f"{key}.lock")
 
     @property
     def work(self) -> Path:
@@ -206,17 +210,11 @@ class Store:
                         path.unlink()
 
 
-def _written(path: Path) -> tuple[int, int]:
-    """What tells a file from one that replaces it."""
-    facts = path.lstat()
-    return facts.st_ino, facts.st_mtime_ns
-
-
-def _remove(packed: dict[Path, tuple[int, int]]) -> None:
+def _remove(packed: dict[Path, tuple[int, ...]]) -> None:
     """Remove files that are packed, unless newer ones took their places, and their folder if it is empty."""
     for path, when in packed.items():
         with contextlib.suppress(FileNotFoundError):
-            if _written(path) == when:
+            if written(path) == when:
                 path.unlink()
     for folder in {path.parent for path in packed}:
         with contextlib.suppress(OSError):

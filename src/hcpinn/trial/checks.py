@@ -46,7 +46,7 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[OpenCondition, ...]:
     periodic = [axis for axis, condition in boundaries if condition.periodic]
     left: list[OpenCondition] = [("periodic", axis) for axis in periodic if not _repeats(ends[axis])]
     if free:
-        return (("initial", None), *left, *(("boundary", a) for a, _ in boundaries if a not in periodic))
+        return (("initial", None), *left, *(("boundary", a) for a, b in boundaries if b.bound))
     scale = max(float(np.abs(start.initial).max()), 1e-300)
     if problem.order == 2:  # what starts from zero with a velocity is soon as large as this
         scale = max(scale, problem.duration * float(np.abs(start.moving).max()))
@@ -56,7 +56,7 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[OpenCondition, ...]:
             _check_dirichlet(problem, axis, times, ends[axis], scale)
         elif condition.periodic:
             _check_periodic(problem, axis, times, ends[axis], scale)
-        else:
+        elif condition.bound:
             left.append(("boundary", axis))
     return tuple(left)
 
@@ -154,20 +154,21 @@ def _check_velocity(
 
 def _check_dirichlet(problem: Problem, axis: int, times: np.ndarray, ends: list[_Look], scale: float) -> None:
     across = [jnp.asarray(c) for i, c in enumerate(ends[0].points.T[1:]) if i != axis]
-    data = problem.boundary_values(jnp.asarray(times), across, axis=axis)
-    for side, end, g in zip(("lower", "upper"), ends, data, strict=True):
-        wanted = np.asarray(problem.to_components(g))
+    for side, end in zip(problem.boundaries[axis].sides, ends, strict=True):
+        data = problem.boundary_components(side, jnp.asarray(times), across)
+        factors = [side.conditions[field][0].factors[0] for field in problem.component_fields]
+        wanted = np.stack([np.asarray(g) / f for (g,), f in zip(data, factors, strict=True)], axis=-1)
         _refuse(
             ~(np.abs(end.lift - wanted).max(axis=1) <= _ROUNDING * max(scale, float(np.abs(wanted).max()))),
             lambda i, end=end, wanted=wanted, side=side: (
-                f"The lift does not carry the Dirichlet data at the {side} end of {problem.space[axis]}: at "
+                f"The lift does not carry the Dirichlet data at {side.place}: at "
                 f"{_where(problem, end.points[i])} it is {_show(end.lift[i])} but g = {_show(wanted[i])}."
             ),
         )
         _refuse(
             ~(np.abs(end.gate) <= _ROUNDING),
             lambda i, end=end, side=side: (
-                f"The gate does not vanish at the {side} end of {problem.space[axis]}: it is "
+                f"The gate does not vanish at {side.place}: it is "
                 f"{end.gate[i]:g} at {_where(problem, end.points[i])}. It must be zero wherever values are "
                 "prescribed."
             ),

@@ -80,15 +80,23 @@ def join_edges(
     *others, axis = axes
     before = join_edges(problem, others, parameters)
     (low, high), at = problem.domain.bounds[axis], axis
+    sides, fields = problem.boundaries[axis].sides, problem.component_fields
 
     def edges(t: Array, space: list[Array]) -> Array:
         across = [x for i, x in enumerate(space) if i != at]
         share = ((space[at] - low) / (high - low))[:, None]
         total = before(t, space)
-        data = problem.boundary_values(t, across, axis=at, parameters=parameters)
-        for weight, edge, values in zip((1.0 - share, share), (low, high), data, strict=True):
+        for weight, edge, side in zip((1.0 - share, share), (low, high), sides, strict=True):
             on_face = [jnp.full_like(t, edge) if i == at else x for i, x in enumerate(space)]
-            total = total + weight * (problem.to_components(values) - before(t, on_face))
+            data = problem.boundary_components(side, t, across, parameters=parameters)
+            values = jnp.stack(
+                [
+                    own[0] / side.conditions[field][0].factors[0]
+                    for own, field in zip(data, fields, strict=True)
+                ],
+                axis=-1,
+            )
+            total = total + weight * (values - before(t, on_face))
         return total
 
     return edges

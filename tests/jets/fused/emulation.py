@@ -37,7 +37,7 @@ def emulated(plan: KernelPlan, kernel: str, folder: Path) -> ctypes.CDLL:
     path = folder / "kernels.cpp"
     path.write_text(re.sub(r"#pragma unroll( \d+)?\n", "\n", text))
     library = folder / "kernels.so"
-    command = [compiler, "-std=c++17", "-O0", "-shared", "-fPIC", str(path), "-o", str(library)]
+    command = [compiler, "-std=c++17", "-O1", "-shared", "-fPIC", str(path), "-o", str(library)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     return ctypes.CDLL(str(library))

@@ -1,5 +1,6 @@
 // Runs CUDA kernels on the CPU: the threads of a block take turns, one block after the other.
 #include <math.h>
+#include <setjmp.h>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -38,20 +39,25 @@ struct Barrier {
   int size, count = 0, generation = 0;
 };
 struct Thread {
-  ucontext_t state;
+  ucontext_t start;
+  jmp_buf state;
   char* stack;
-  bool done;
+  bool begun, done;
+  const Barrier* waiting;
+  int since;
 };
-static ucontext_t scheduler;
+static jmp_buf scheduler;
+static ucontext_t nowhere;
 static Thread team[MOST_THREADS];
 static Barrier whole, warps[MOST_THREADS / 32];
 static const void* body;
 
-// A thread that has to wait hands over to the next.
+// A thread that has to wait hands over to the next. Jumps are quicker than swapcontext, which asks the system.
 static void wait_at(Barrier& barrier) {
-  const int before = barrier.generation;
+  Thread& own = team[threadIdx.x];
+  own.waiting = &barrier, own.since = barrier.generation;
   if (++barrier.count == barrier.size) barrier.count = 0, ++barrier.generation;
-  while (barrier.generation == before) swapcontext(&team[threadIdx.x].state, &scheduler);
+  else if (!_setjmp(own.state)) _longjmp(scheduler, 1);
 }
 static inline void __syncthreads() { wait_at(whole); }
 static inline void __syncwarp() { wait_at(warps[threadIdx.x / 32]); }
@@ -91,6 +97,15 @@ static inline void emulate_mma(float (&c)[4], unsigned a0, unsigned a1, unsigned
 template <class Kernel> static void begin_thread() {
   (*static_cast<const Kernel*>(body))();
   team[threadIdx.x].done = true;
+  _longjmp(scheduler, 1);
+}
+
+// Goes on with a thread until it waits or ends.
+static void resume(Thread& one) {
+  if (_setjmp(scheduler)) return;
+  if (one.begun) _longjmp(one.state, 1);
+  one.begun = true;
+  swapcontext(&nowhere, &one.start);
 }
 
 template <class Kernel> static void emulate(int blocks, int runs, int threads, const Kernel& kernel) {
@@ -104,20 +119,20 @@ template <class Kernel> static void emulate(int blocks, int runs, int threads, c
       for (int warp = 0; warp < threads / 32; ++warp) warps[warp] = {32};
       for (int i = 0; i < threads; ++i) {
         Thread& one = team[i];
-        one.done = false;
-        getcontext(&one.state);
-        one.state.uc_stack.ss_sp = one.stack;
-        one.state.uc_stack.ss_size = STACK;
-        one.state.uc_link = &scheduler;
-        makecontext(&one.state, begin_thread<Kernel>, 0);
+        one.begun = one.done = false, one.waiting = nullptr;
+        getcontext(&one.start);
+        one.start.uc_stack.ss_sp = one.stack;
+        one.start.uc_stack.ss_size = STACK;
+        makecontext(&one.start, begin_thread<Kernel>, 0);
       }
       for (bool going = true; going;) {
         going = false;
         for (int i = 0; i < threads; ++i)
           if (!team[i].done) {
             going = true;
+            if (team[i].waiting && team[i].waiting->generation == team[i].since) continue;
             threadIdx = {i, 0};
-            swapcontext(&scheduler, &team[i].state);
+            resume(team[i]);
           }
       }
     }

@@ -84,7 +84,7 @@ def test_every_row_that_carries_a_claim_has_three_seeds(whole):
 
 
 def test_the_seeds_of_a_row_train_together(whole):
-    groups = grouped(whole.wanted, size=lambda runs: LARGEST)
+    groups = grouped(whole.wanted, whole.wanted, size=lambda runs: LARGEST)
     home = {key: number for number, group in enumerate(groups) for key in group.keys}
     for section in whole.sections:
         if section.name != "advection by speed":  # ten seeds at four speeds are more than a group holds

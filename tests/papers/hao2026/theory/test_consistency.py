@@ -12,7 +12,7 @@ from declarations import declare
 from equations import DIRICHLET, LINEAR, method
 from hcpinn import jets
 from hcpinn.objective import residual, sampling
-from hcpinn.theory import check_consistency
+from hcpinn.papers.hao2026.theory import check_consistency
 from hcpinn.trial import make_trial
 
 LIFTS = {

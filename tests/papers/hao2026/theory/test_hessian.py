@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from equations import NONLINEAR, linear_network, pair
-from hcpinn.theory import bounds, curvature, matrices
+from hcpinn.papers.hao2026.theory import bounds, matrices
 from hcpinn.theory.kernel import spectral_norm
 
 LINEAR = ("advection", "heat", "free schrodinger")
@@ -122,12 +122,3 @@ def test_the_bounds_do_not_order_the_norms():
     result = bounds(found("advection"))
     assert result.hard_norm < result.soft_norm
     assert result.hard_bound > result.soft_bound
-
-
-def test_the_whole_hessian_has_negative_curvature_that_the_theorem_does_not_show():
-    _, hard = pair("allen-cahn")
-    values = np.linalg.eigvalsh(hessian(hard))
-    result = curvature(hard)
-    assert result.largest == pytest.approx(values[-1], rel=1e-2)
-    assert result.smallest == pytest.approx(values[0], rel=1e-2)
-    assert result.smallest < 0 < result.gauss_newton

@@ -24,12 +24,12 @@ import numpy as np
 import scipy.linalg
 from jaxtyping import Array, Float
 
-from ..machine.precision import double
-from ..objective import RESIDUAL, Block, Objective, Term, residual_block
-from ..problem import Index, Problem
-from ..trial import Trial, jet_of
-from .kernel import spectral_norm
-from .systems import System
+from ....machine.precision import double
+from ....objective import RESIDUAL, Block, Objective, Term, residual_block
+from ....problem import Index, Problem
+from ....theory.kernel import spectral_norm
+from ....theory.systems import System
+from ....trial import Trial, jet_of
 
 _LINEARIZED, _VALUES = "linearized", "values"
 
@@ -159,43 +159,6 @@ def bounds(found: Matrices) -> Bounds:
         unseen=unseen,
         commutator=spectral_norm(found.hard - found.composed) / spectral_norm(found.hard),
     )
-
-
-@dataclass(frozen=True)
-class Curvature:
-    """Extreme eigenvalues of the full Hessian of half the loss."""
-
-    largest: float
-    smallest: float
-    """Negative where the loss curves downwards, which a Gauss–Newton Hessian never shows."""
-    gauss_newton: float
-    """The largest eigenvalue of Jᵀ J."""
-
-
-def curvature(
-    system: System, theta: np.ndarray | None = None, *, gauss_newton: float | None = None
-) -> Curvature:
-    """The extreme eigenvalues of the full Hessian, by the Lanczos method.
-
-    Args:
-        system: whose Hessian.
-        theta: at these parameters, by default the initial ones.
-        gauss_newton: the largest eigenvalue of Jᵀ J, if it is already known.
-    """
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    with double():
-        at = jnp.asarray(system.theta if theta is None else theta)
-        product = jax.jit(lambda v: jax.jvp(system.slope, (at,), (v,))[1])
-        start = np.random.default_rng(0).standard_normal(at.size)
-        make: Any = LinearOperator
-        matvec = lambda v: np.asarray(product(jnp.asarray(v, float)))
-        operator = make((at.size, at.size), matvec=matvec, dtype=np.float64)
-        options: Any = {"which": "BE", "v0": start, "tol": 1e-3, "return_eigenvectors": False}
-        low, high = eigsh(operator, k=2, **options)
-        if gauss_newton is None:
-            gauss_newton = spectral_norm(np.asarray(system.tangent(np.asarray(at)).jacobian)) ** 2
-    return Curvature(float(high), float(low), gauss_newton)
 
 
 def _induced(operator: np.ndarray, features: np.ndarray) -> tuple[float, float]:

@@ -19,12 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .. import jets
-from ..checking.floor import kink_floor
-from ..machine.precision import double
-from ..objective import residual
-from ..problem import Index
-from ..trial import Trial
+from .... import jets
+from ....checking.floor import kink_floor
+from ....machine.precision import double
+from ....objective import residual
+from ....problem import Index
+from ....trial import Trial
 
 
 @dataclass(frozen=True)

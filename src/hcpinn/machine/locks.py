@@ -1,4 +1,4 @@
-"""Locks on runs, so that two processes on one folder never train the same run.
+"""Locks, so that two processes never do the same work, or write to the same files.
 
 The operating system holds the lock on a small file: when the process ends, in whatever way, the lock is
 gone, so there are no stale ones to clear away.
@@ -36,18 +36,17 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-class RunLock:
-    """The right to train one run, until it is released or the process ends."""
+class Lock:
+    """The right to do what a file stands for, until it is released or the process ends."""
 
     def __init__(self, path: Path, handle: int):
         self.path, self._handle = path, handle
 
     @classmethod
-    def take(cls, folder: Path, key: str) -> RunLock | None:
-        """Lock a run; None if another process holds its lock."""
-        path = folder / f"{key}.lock"
+    def take(cls, path: Path) -> Lock | None:
+        """The lock of a file, which is made; None if someone holds it, be it in this process."""
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             while True:
                 handle = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o666)
                 try:
@@ -56,7 +55,7 @@ class RunLock:
                     if error.errno in _TAKEN:
                         os.close(handle)
                         return None
-                    _warn_once(folder, error.strerror or str(error))
+                    _warn_once(path.parent, error.strerror or str(error))
                 # Whoever had it may have removed the file between our opening and our locking it.
                 if _same(path, handle):
                     break
@@ -67,12 +66,11 @@ class RunLock:
             return cls(path, handle)
         except OSError as error:
             raise FileError(
-                f"Cannot lock a run in {folder}: {error.strerror or error}. Free some space or choose "
-                "another folder."
+                f"Cannot lock {path}: {error.strerror or error}. Free some space or choose another folder."
             ) from error
 
     def release(self) -> None:
-        """Let others train the run."""
+        """Let others have it."""
         with contextlib.suppress(OSError):  # an empty file that stays does no harm
             self.path.unlink(missing_ok=True)
         os.close(self._handle)
@@ -81,14 +79,14 @@ class RunLock:
 @functools.cache
 def _warn_once(folder: Path, reason: str) -> None:
     warnings.warn(
-        f"Files in {folder} cannot be locked ({reason}), so two processes would train the same runs. Let one "
-        "process at a time work on this folder, or choose a folder on a local disk.",
+        f"Files in {folder} cannot be locked ({reason}), so two processes could do the same work there. Let "
+        "one process at a time work on this folder, or choose a folder on a local disk.",
         stacklevel=3,
     )
 
 
 def _same(path: Path, handle: int) -> bool:
     try:
-        return os.path.samestat(os.fstat(handle), os.stat(path))
+        return os.path.samestat(os.fstat(handle), os.lstat(path))
     except FileNotFoundError:
         return False

@@ -10,21 +10,22 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..descent import Method
-from ..errors import MethodError, NoReferenceError
-from ..machine.precision import double
-from ..machine.provenance import Provenance, provenance
-from ..objective import RESIDUAL
-from ..problem import Problem
-from ..reference import Reference, solve_reference
+from ....descent import Method
+from ....errors import MethodError, NoReferenceError
+from ....machine.precision import double
+from ....machine.provenance import Provenance, provenance
+from ....objective import RESIDUAL
+from ....problem import Problem
+from ....reference import Reference, solve_reference
+from ....theory.curvature import Curvature, curvature
+from ....theory.decay import Descent, FrozenKernel, descend, freeze
+from ....theory.kernel import Spectrum, kernel, spectrum, trace_shares
+from ....theory.modes import ErrorProbe, ModeDecay, mode_decay
+from ....theory.systems import System, Tangent, hard_method, soft_method
 from .choices import Choice, compare_choices
 from .comparison import Findings, Indicators, compare_indicators, indicators
 from .consistency import Consistency, check_consistency
-from .decay import Descent, FrozenKernel, descend, freeze
-from .hessian import Bounds, Curvature, bounds, curvature, matrices
-from .kernel import Spectrum, kernel, spectrum, trace_shares
-from .modes import ErrorProbe, ModeDecay, mode_decay
-from .systems import System, Tangent, hard_method, soft_method
+from .hessian import Bounds, bounds, matrices
 
 _STEP = 0.05
 """The step of gradient descent, in units of 1/λ₁."""

@@ -17,14 +17,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..descent import Method
-from ..machine.precision import double
-from ..problem import Problem
-from ..reference import Reference
-from ..trial import Decay, ExponentialGate, Gate, Lift, LinearGate, Semigroup, Trial, has_waves, make_trial
-from .decay import freeze
-from .modes import amplitudes, reference_grid
-from .systems import System, hard_method
+from ....descent import Method
+from ....machine.precision import double
+from ....problem import Problem
+from ....reference import Reference
+from ....theory.decay import freeze
+from ....theory.modes import amplitudes, reference_grid
+from ....theory.systems import System, hard_method
+from ....trial import Decay, ExponentialGate, Gate, Lift, LinearGate, Semigroup, Trial, has_waves, make_trial
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..descent import to_dict
+from ....descent import to_dict
+from ....theory.decay import shown_directions
 from .comparison import TIMES
-from .decay import shown_directions
 
 if TYPE_CHECKING:
     from .analysis import Analysis, TrainingAnalysis

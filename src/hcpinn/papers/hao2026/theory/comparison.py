@@ -13,12 +13,12 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..errors import MethodError
-from ..objective import RESIDUAL
-from .decay import FrozenKernel
-from .kernel import trace_shares
-from .modes import ErrorProbe
-from .systems import Tangent
+from ....errors import MethodError
+from ....objective import RESIDUAL
+from ....theory.decay import FrozenKernel
+from ....theory.kernel import trace_shares
+from ....theory.modes import ErrorProbe
+from ....theory.systems import Tangent
 
 TIMES = (0.0, 1.0, 1e2, 1e4, 1e6)
 """Times λ₁τ at which frozen kernels are compared."""

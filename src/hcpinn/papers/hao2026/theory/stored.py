@@ -1,0 +1,103 @@
+"""Analyses in a folder each: computed once, and read when they are asked for again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ....descent import Method, to_dict
+from ....machine.files import write_bytes
+from ....problem import Problem
+from ....theory import hard_method
+from .analysis import analyse
+from .figures import draw
+from .table import markdown_table, table_rows
+
+FILE = "theory.json"
+
+
+def analysed(
+    problem: Problem,
+    method: Method,
+    folder: Path,
+    settings: Mapping[str, Any],
+    *,
+    tell: Callable[[str], None] = lambda message: None,
+) -> dict[str, Any]:
+    """The summary of an analysis: read if it is there with the same settings, else computed and written.
+
+    Args:
+        problem: what is solved.
+        method: supplies lift, gate, embedding and network.
+        folder: where `theory.json` and the figures are, or go.
+        settings: points, seed, seeds, steps and along, as `analyse` takes them.
+        tell: called with a few words whenever the next part begins.
+    """
+    same = {
+        "problem": problem.name,
+        "parameters": dict(problem.parameters),
+        "method_settings": to_dict(hard_method(problem, method)),
+        "settings": settings,
+    }
+    known = _known(folder / FILE)
+    if all(known.get(key) == json.loads(json.dumps(value)) for key, value in same.items()):
+        return known
+    analysis = analyse(problem, method, **settings, tell=tell)
+    summary = json.loads(json.dumps({**analysis.summary(), "settings": settings}))
+    draw(summary, folder)
+    _write(folder / FILE, summary)
+    return summary
+
+
+def write_table(summaries: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+    """Write `table.json` and `table.md` of several analyses, and return the rows."""
+    rows = table_rows(summaries)
+    shared = {name: summaries[0][name] for name in ("settings", "device", "versions")}
+    _write(folder / "table.json", {**shared, "rows": rows})
+    write_bytes(folder / "table.md", markdown_table(rows).encode())
+    return rows
+
+
+def in_short(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a reader should know first, as labels and values."""
+    findings, bounds, size = summary["findings"], summary["hessian_bounds"], summary["parameters_trained"]
+    soft, hard = summary["soft"], summary["hard"]
+    first, second = soft["figures"], hard["figures"]
+    last = {name: side["along_training"][-1] for name, side in (("soft", soft), ("hard", hard))}
+    return [
+        ("problem", summary["problem"]),
+        (
+            "kernels",
+            f"{first['rows']} and {second['rows']} rows, {size:,} parameters",
+        ),
+        ("shares of the soft trace", ", ".join(f"{term} {s:.2g}" for term, s in first["shares"].items())),
+        ("condition, soft / hard", f"{first['condition']:.2g} / {second['condition']:.2g}"),
+        ("effective rank, soft / hard", f"{first['effective_rank']:.3g} / {second['effective_rank']:.3g}"),
+        ("largest eigenvalue, soft / hard", f"{first['largest']:.3g} / {second['largest']:.3g}"),
+        ("its bound, soft / hard", f"{bounds['soft_bound']:.3g} / {bounds['hard_bound']:.3g}"),
+        ("measured decay", f"soft {_deviations(soft['decay'])}; hard {_deviations(hard['decay'])}"),
+        (
+            f"kernel moved in {last['soft']['steps']:,} steps of Adam",
+            f"by {last['soft']['drift']:.2g} / {last['hard']['drift']:.2g} of its norm, soft / hard",
+        ),
+        ("explained by conditioning", f"{findings['status']}. {' '.join(findings['reasons'])}"),
+    ]
+
+
+def _deviations(decay: Mapping[str, Any]) -> str:
+    first, last = decay["deviations"][0], decay["deviations"][-1]
+    return f"{first:.1%} from predicted after 1 step, {last:.0%} after {decay['steps'][-1]:,}"
+
+
+def _known(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    write_bytes(path, (json.dumps(content, indent=1) + "\n").encode())
