@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..equation.probes import slots
@@ -92,8 +93,8 @@ class _Refinement:
         wanted = sorted({index for _, index in slots(self.problem)})
         found = modal.arguments(begin, start, wanted)
         fields = {i: self.problem.to_fields(np.moveaxis(v[0], 0, -1)) for i, v in found.items()}
-        known = {(n, i): fields[i][n].ravel() for n, i in slots(self.problem)}
-        coordinates = [np.full(modal.coordinates.shape[1], begin[0]), *modal.coordinates]
+        known = {(n, i): jnp.asarray(fields[i][n].ravel()) for n, i in slots(self.problem)}
+        coordinates = [jnp.full(modal.coordinates.shape[1], begin[0]), *map(jnp.asarray, modal.coordinates)]
         slopes = middle_slopes(self.problem, self.parts, known, coordinates)
         self.spaces.clear()
         first = np.cumsum([0, *(2 if c else 1 for c in self.problem.complex_fields)])
@@ -116,7 +117,9 @@ class _Refinement:
         degree, size = _FIRST[self.dimensions], self._solve(_FIRST[self.dimensions], _LOOSE)[1]
         most = _MOST[self.dimensions]
         while 10 * self.tolerance < size and self._wider(degree) <= most:
-            finer = min(math.ceil(1.6 * degree), most)
+            # The spectrum of a smooth solution falls off like e^{−ak}.
+            factor = math.log(self.tolerance / 10) / math.log(min(max(size, 1e-300), 0.3))
+            finer = min(math.ceil(min(max(factor, 1.3), 2.2) * degree), most)
             smaller = self._solve(finer, _LOOSE)[1]
             if size < _LOOSE and smaller > size / 4:
                 return degree

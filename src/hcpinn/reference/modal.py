@@ -197,19 +197,15 @@ class Modal:
         if size == 1:
             group.rates = whole[:, 0, 0]
             return
-        bad = np.zeros(len(whole), bool)
         for attempt in range(2):
             values, vectors = np.linalg.eig(whole.astype(complex))
+            half, scaled = size // 2, vectors
             if self.order == 2:  # the velocities of a mode by its frequency
-                pace = np.maximum(np.abs(values), 1 / self.problem.duration)
-                half = size // 2
-                norm = np.sqrt(
-                    np.sum(np.abs(vectors[:, :half]) ** 2, axis=1)
-                    + np.sum(np.abs(vectors[:, half:]) ** 2, axis=1) / pace**2
-                )
-                vectors = vectors / norm[:, None, :]
-            rows = np.linalg.norm(vectors, axis=2, keepdims=True)
-            bad = ~(np.linalg.cond(vectors / np.maximum(rows, 1e-300)) < _WORST_CONDITION)
+                pace = np.abs(values).max(axis=1, initial=1 / self.problem.duration)
+                scaled = vectors * np.where(np.arange(size) < half, 1.0, 1 / pace[:, None])[..., None]
+            norm = np.linalg.norm(scaled, axis=1, keepdims=True)
+            vectors = vectors / norm
+            bad = ~(np.linalg.cond(scaled / norm) < _WORST_CONDITION)
             if not bad.any() or attempt:
                 break
             # A mode without a basis of eigenvectors, such as one at rest: N takes off what is added here.

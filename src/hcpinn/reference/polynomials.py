@@ -66,9 +66,9 @@ class _Interpolation:
         """Values at the points ↦ values at the targets."""
         length = self.upper - self.lower
         if self.periodic:
-            angle = 2 * np.pi * (targets[:, None] - points[None, :]) / length
-            waves = np.arange(1, (len(points) - 1) // 2 + 1)
-            return (1 + 2 * np.cos(angle[..., None] * waves).sum(axis=-1)) / len(points)
+            numbers = np.arange(1, (len(points) - 1) // 2 + 1) * (2 * np.pi / length)
+            left, right = (np.exp(1j * np.outer(x, numbers)) for x in (targets, points))
+            return (1 + 2 * np.real(left @ right.conj().T)) / len(points)
         top = len(points) - 1
         at = [legendre.legvander((2 * x - self.lower - self.upper) / length, top) for x in (targets, points)]
         scale = (2 * np.arange(top + 1) + 1) / length

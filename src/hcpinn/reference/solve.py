@@ -102,7 +102,8 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
     kinds = [{tuple(c.factors for c in own) for own in side.conditions} for side in problem.sides]
     alike = all(len(each) == 1 and len(next(iter(each))) == 1 for each in kinds)
     second = max(sum(index) for index in problem.derivatives) <= 2
-    if problem.order == 1 and len(problem.space) == 1 and alike and second:
+    turning = any(problem.complex_fields)  # Radau takes very short steps for what turns in the complex plane
+    if problem.order == 1 and len(problem.space) == 1 and alike and second and not turning:
         return solve_chebyshev
     return solve_box
 
