@@ -91,13 +91,14 @@ def single(settings: argparse.Namespace) -> None:
 
     import hcpinn as hc
     from hcpinn import solving
+    from hcpinn.solving import references
     from hcpinn.descent import Progress
     from hcpinn.descent.program import Program
     from hcpinn.machine.programs import keep_programs
 
     found: dict[str, float] = {"import_s": time.time() - settings.began}
     keep_programs()
-    solve_reference, advance = solving.solve_reference, Program.advance
+    solve_reference, advance = references.solve_reference, Program.advance
 
     def timed_reference(*arguments: Any, **options: Any) -> Any:
         began = time.time()
@@ -114,7 +115,7 @@ def single(settings: argparse.Namespace) -> None:
             found["compiling_s"], found["programs"] = sum(programs), len(programs)
         return result
 
-    solving.solve_reference, Program.advance = timed_reference, timed_advance
+    references.solve_reference, Program.advance = timed_reference, timed_advance
 
     class Enough(Exception):
         """A block of steps is done, and the reference is there."""

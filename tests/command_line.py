@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from hcpinn.cli import main
+from hcpinn.cli.app import run
 
 
 def hcpinn(*arguments):
@@ -19,7 +19,7 @@ def hcpinn(*arguments):
     ):
         patch.setattr(sys, "argv", ["hcpinn", *map(str, arguments)])
         with pytest.raises(SystemExit) as end:
-            main()
+            run()
     return end.value.code or 0, out.getvalue(), err.getvalue()
 
 

@@ -10,10 +10,10 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn import solving
 from hcpinn.descent import from_dict, from_toml, to_dict, to_toml
-from hcpinn.errors import MethodError, NoSolutionError
+from hcpinn.errors import MethodError, NoSolutionError, OutOfTimeError
 from hcpinn.outcome import Stop
+from hcpinn.solving import calls
 from hcpinn.study import Store, run_study
 from small_studies import study
 
@@ -79,8 +79,8 @@ def test_its_method_is_text_like_any_other():
 
 
 def test_training_takes_over_where_evolution_does_not_apply(monkeypatch):
-    monkeypatch.setattr(solving, "why_not", lambda problem: "It does not apply.")
-    monkeypatch.setattr(solving, "find_method", lambda name, problem: dataclasses.replace(SMALL, name=name))
+    monkeypatch.setattr(calls, "why_not", lambda problem: "It does not apply.")
+    monkeypatch.setattr(calls, "find_method", lambda name, problem: dataclasses.replace(SMALL, name=name))
     found = hc.solve(HEAT, reference=False, progress=False)
     assert found.function.engine == "descent"
     assert found.notes == ("expert took over from evolve: It does not apply.",)
@@ -88,22 +88,19 @@ def test_training_takes_over_where_evolution_does_not_apply(monkeypatch):
 
 
 def test_training_takes_over_where_evolution_finds_nothing(monkeypatch):
-    def nothing(runs, **options):
-        if runs[0].method.engine == "evolution":
-            raise NoSolutionError("evolve found no solution.")
-        return solve_batch(runs, **options)
+    def nothing(problem, **options):
+        raise NoSolutionError("evolve found no solution.")
 
-    solve_batch = solving.solve_batch
     named = {"expert": SMALL, "evolve": hc.Evolution()}
-    monkeypatch.setattr(solving, "solve_batch", nothing)
-    monkeypatch.setattr(solving, "find_method", lambda name, problem: named[name])
+    monkeypatch.setattr("hcpinn.solving.engines.evolve", nothing)
+    monkeypatch.setattr(calls, "find_method", lambda name, problem: named[name])
     found = hc.solve(HEAT, reference=False, progress=False)
     assert found.function.engine == "descent"
     assert "evolve found no solution." in found.notes[0]
 
 
 def test_no_time_at_all_is_said_and_no_error_of_numpy():
-    with pytest.raises(NoSolutionError, match="time budget"):
+    with pytest.raises(OutOfTimeError, match="Nothing was found within max_seconds = 0"):
         hc.solve(HEAT, "evolve", max_seconds=0.0, reference=False, progress=False)
 
 

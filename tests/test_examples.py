@@ -49,7 +49,7 @@ def little_effort(monkeypatch):
         return solve_reference(problem, **{"times": 21, "points": 65, **grid}, tolerance=1e-3)
 
     monkeypatch.setattr(hc, "solve_reference", rough)
-    monkeypatch.setattr("hcpinn.solving.solve_reference", rough)
+    monkeypatch.setattr("hcpinn.solving.references.solve_reference", rough)
 
 
 def load_example(name):

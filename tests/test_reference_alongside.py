@@ -14,6 +14,7 @@ from descent import small
 from descent.small import DECAY, assert_same_bits
 from hcpinn.descent import Progress, Stop
 from hcpinn.errors import NoReferenceError
+from hcpinn.machine import supervision
 from hcpinn.machine.background import raise_if_abandoned
 
 method = functools.partial(small.method, stages=(hc.Adam(steps=600, rate=1e-2, precision="float64"),))
@@ -59,7 +60,7 @@ class Watch(Progress):
 @pytest.fixture
 def solver(monkeypatch):
     """Put another solver of references in place of the real one."""
-    return lambda function: monkeypatch.setattr("hcpinn.solving.solve_reference", function)
+    return lambda function: monkeypatch.setattr("hcpinn.solving.references.solve_reference", function)
 
 
 def solve(chosen, watch=None, *, accuracy=EASY, **options):
@@ -158,7 +159,8 @@ def test_a_bar_says_what_is_waited_for_also_when_it_has_come_to_its_end(capsys):
     assert "Waiting for the bus …" in told
 
 
-def test_ctrl_c_breaks_the_waiting_off_and_what_was_trained_is_kept(solver, tmp_path):
+def test_ctrl_c_breaks_the_waiting_off_and_what_was_trained_is_kept(solver, tmp_path, monkeypatch):
+    monkeypatch.setattr(supervision, "ANSWER", 0.2)
     watch, left = Watch(), threading.Event()
 
     def endless(problem):
@@ -173,20 +175,26 @@ def test_ctrl_c_breaks_the_waiting_off_and_what_was_trained_is_kept(solver, tmp_
             left.set()
 
     solver(endless)
-    with pytest.raises(KeyboardInterrupt):
-        solve(LESSONS, watch, accuracy=1e-12, out=tmp_path, checkpoint_every=1e9)
+    solution = solve(LESSONS, watch, accuracy=1e-12, out=tmp_path, checkpoint_every=1e9)
+    assert solution.stop is Stop.INTERRUPTED
+    assert solution.verdict.status == "suspect"
+    assert "Interrupted before it was compared" in str(solution.verdict)
     assert left.wait(60)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     solver(exact)
     again = solve(LESSONS, accuracy=1e-12, out=tmp_path, resume=True)
     assert_same_bits(again, solve(LESSONS, accuracy=1e-12))
+    assert np.array_equal(solution.theta, again.theta)
 
 
-def test_ctrl_c_keeps_the_best_so_far_and_compares_it(solver):
+def test_ctrl_c_keeps_the_best_so_far_and_compares_it_where_that_takes_no_time(solver, monkeypatch):
+    monkeypatch.setattr(supervision, "ANSWER", 60.0)
+
     class Impatient(Watch):
         def update(self, step, loss, terms=None):
             super().update(step, loss, terms)
             signal.raise_signal(signal.SIGINT)
+            time.sleep(0.2)  # until the main thread has heard it
 
     watch = Impatient()
 
@@ -199,3 +207,49 @@ def test_ctrl_c_keeps_the_best_so_far_and_compares_it(solver):
     assert solution.stop is Stop.INTERRUPTED
     assert watch.blocks == 1
     assert solution.rel_l2 is not None
+
+
+def test_a_reference_that_is_not_done_in_time_is_left_out(solver):
+    left = threading.Event()
+
+    def endless(problem):
+        try:
+            while True:
+                raise_if_abandoned()
+                time.sleep(0.001)
+        finally:
+            left.set()
+
+    solver(endless)
+    began = time.monotonic()
+    solution = hc.solve(DECAY, "evolve", max_seconds=6.0, progress=False)
+    assert time.monotonic() - began < 9
+    assert left.wait(60)
+    assert solution.estimated_error < 1e-3
+    assert solution.verdict.status == "suspect"
+    assert solution.verdict.error is None
+    assert "was not done when the time was up" in str(solution.verdict)
+
+
+def test_an_engine_that_is_not_done_in_time_is_left_and_what_it_had_is_kept(solver, monkeypatch):
+    monkeypatch.setattr(supervision, "ANSWER", 0.2)
+    solver(exact)
+    held = threading.Event()
+
+    class Stuck(Watch):
+        """Stands for a compiler that takes its time after the first block."""
+
+        def losses(self, first, names, values):
+            if self.blocks == 1:
+                held.wait(60)
+
+    runs = [hc.Run(DECAY, method())]
+    timer = threading.Timer(8.0, signal.pthread_kill, (threading.main_thread().ident, signal.SIGTERM))
+    timer.start()
+    began = time.monotonic()
+    [solution] = hc.solve_batch(runs, progress=Stuck(), accuracy=EASY)
+    held.set()
+    assert 8 <= time.monotonic() - began < 11
+    assert solution.stop is Stop.INTERRUPTED
+    assert 0 < len(solution.history.loss) < 600
+    assert np.isfinite(solution(0.3, 0.1))

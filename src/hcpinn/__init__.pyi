@@ -69,6 +69,7 @@ from .trial import (
     CustomLift as CustomLift,
     CustomNetwork as CustomNetwork,
     Decay as Decay,
+    Even as Even,
     ExponentialGate as ExponentialGate,
     Fourier as Fourier,
     LinearGate as LinearGate,

@@ -20,6 +20,10 @@ class NoSolutionError(HcpinnError):
     """A problem of which an engine found no solution at all."""
 
 
+class OutOfTimeError(NoSolutionError):
+    """The time was up before an engine had found anything."""
+
+
 class NoReferenceError(HcpinnError):
     """There is no classical reference solution, or it could not be computed."""
 

@@ -52,9 +52,8 @@ def assert_close(one, other, rtol=1e-12):
 
 CASES = {
     "a number of points that eight divide": (SCALAR, {"points": 208, "chunk": 10}),
-    "fewer points than devices": (SCALAR, {"points": 5}),
     "penalties, shares of several chunks": (SCALAR, {**SOFT, "chunk": 10}),
-    "a system": (SYSTEM, {"points": 50}),
+    "a system, fewer points than devices": (SYSTEM, {"points": 5}),
 }
 
 
@@ -121,20 +120,24 @@ def test_points_cross_between_devices_only_as_sums():
 
 TRAININGS = {
     "two stages, self-adaptive weights": {**SOFT, "weights": hc.SelfAdaptive(), "stages": (ADAM, LBFGS)},
-    "attention, mini-batches": {"weights": hc.Attention(rate=0.1), "batches": hc.Batches(4, 51)},
+    "attention, mini-batches of fresh points": {
+        "weights": hc.Attention(rate=0.1),
+        "batches": hc.Batches(4, 51),
+        "resampling": hc.Resampling(every=3),
+    },
     "causal weights, points drawn by residual": {
         "weights": hc.Causal(chunks=5),
         "points": 208,
         "resampling": hc.Resampling(every=3, by="residual"),
     },
-    "attention, fresh points": {"weights": hc.Attention(), "resampling": hc.Resampling(every=3)},
     "Levenberg–Marquardt": {"stages": (hc.LevenbergMarquardt(steps=3, damping=1.0),)},
 }
 
 
 def train(devices, **changes):
     options = {name: changes.pop(name) for name in ("out", "resume", "max_seconds") if name in changes}
-    return hc.solve(SCALAR, method(**changes), reference=False, devices=devices, progress=False, **options)
+    runs = [hc.Run(SCALAR, method(**changes))]
+    return hc.solve_batch(runs, reference=False, devices=devices, progress=False, **options)[0]
 
 
 def assert_same_training(one, other):

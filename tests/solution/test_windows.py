@@ -65,7 +65,8 @@ def test_time_windows_can_be_differentiated_by_jax_in_either_precision(precise):
 
 def test_training_that_is_cut_short_in_its_first_window_gives_a_solution_up_to_the_horizon():
     method = dataclasses.replace(METHOD, windows=3, points=64, stages=(hc.Adam(steps=100_000),))
-    solution = hc.solve(declare(rhs=lambda u: -u), method, max_seconds=0.0, reference=False)
+    runs = [hc.Run(declare(rhs=lambda u: -u), method)]
+    [solution] = hc.solve_batch(runs, max_seconds=0.0, reference=False)
     assert solution.stop is Stop.TIME
     [(label, count)] = solution.history.stages
     assert (label, count) == ("Adam, window 1/3", len(solution.history.loss))

@@ -54,21 +54,24 @@ def broken(code, wanted, then):
     return fail
 
 
-@pytest.mark.parametrize("code", PASSING, ids=errno.errorcode.get)
-def test_a_checkpoint_that_cannot_be_read_for_now_stays(folder, whole, monkeypatch, code):
+def test_a_checkpoint_that_cannot_be_read_for_now_stays(folder, whole, monkeypatch):
     before = checkpoints(folder)
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", broken(code, lambda path: path.endswith("checkpoint.npz"), os.open))
-        with pytest.raises(FileError, match=rf"Cannot read .*checkpoint\.npz: {os.strerror(code)}"):
-            run_study(ONE, folder)
-    assert checkpoints(folder) == before
-    assert not Store(folder).keys()
+    for code in PASSING:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "open", broken(code, lambda path: path.endswith("checkpoint.npz"), os.open))
+            with pytest.raises(FileError, match=rf"Cannot read .*checkpoint\.npz: {os.strerror(code)}"):
+                run_study(ONE, folder)
+        assert checkpoints(folder) == before
+        assert not Store(folder).keys()
     assert run_study(ONE, folder, solutions=False).complete
     assert same(Store(folder).records()[0], whole)
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.ESTALE, errno.EMFILE], ids=errno.errorcode.get)
-@pytest.mark.parametrize("call", ["replace", "link"])
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [("replace", errno.ENOSPC), ("replace", errno.ESTALE), ("link", errno.EMFILE)],
+    ids=["replace-ENOSPC", "replace-ESTALE", "link-EMFILE"],
+)
 def test_a_checkpoint_that_cannot_be_written_costs_no_earlier_one(folder, whole, monkeypatch, code, call):
     before = checkpoints(folder)
     newest = max(before, key=lambda path: path.stat().st_mtime_ns)

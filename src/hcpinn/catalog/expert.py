@@ -31,9 +31,9 @@ def expert(problem: Problem, *, accelerator: bool | None = None) -> Method:
     return Method(
         name="expert",
         lift=Semigroup() if has_waves(problem) else Decay(0.0),
-        embedding=embedding(problem, 8 if steep else 5),
+        embedding=embedding(problem, 8 if steep else 5, even=True),
         network=network,
-        penalties=edges(problem, exact=True),
+        penalties=edges(problem, exact=True, even=True),
         points=points,
         resampling=Resampling(every=0, by="residual"),
         horizons=(*_growing(growth), 1.0),

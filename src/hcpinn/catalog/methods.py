@@ -22,9 +22,9 @@ def quick(problem: Problem) -> Method:
     return Method(
         name="quick",
         lift=Decay(1.0),
-        embedding=embedding(problem, 5),
+        embedding=embedding(problem, 5, even=True),
         network=MLP(24, 4),
-        penalties=edges(problem, exact=True),
+        penalties=edges(problem, exact=True, even=True),
         points=4096,
         stages=(Adam(steps=1000, rate=3e-3), LBFGS(steps=3000)),
     )

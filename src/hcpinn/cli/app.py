@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import io
+import os
+import signal
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from typer.core import TyperCommand
@@ -90,7 +91,24 @@ def common(
     """
 
 
-def main() -> None:
+def main() -> NoReturn:
+    """Run the command line and end the process; what was abandoned while it compiles is not waited for."""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
+    code: Any = 0
+    try:
+        run()
+    except SystemExit as end:
+        code = end.code
+    background = sys.modules.get("hcpinn.machine.background")  # which imports JAX
+    if background is not None and background.any_left() and isinstance(code, int | None):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code or 0)
+    sys.exit(code)
+
+
+def run() -> None:
     """Run the command line. Errors and warnings appear as sentences, without tracebacks or file names."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -115,13 +133,9 @@ def main() -> None:
 
 def check_folder(folder: Path) -> None:
     """Make the output folder and raise a `FileError` if nothing can be written there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        why = "it is a file" if isinstance(error, FileExistsError) else error.strerror
-        raise FileError(f"Cannot write to the folder {folder}: {why}. Choose another with --out.") from error
+    from ..machine.files import check_folder as check  # NumPy takes a moment to import
+
+    check(folder, "--out")
 
 
 def check_file(path: Path) -> None:

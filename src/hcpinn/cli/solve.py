@@ -59,7 +59,12 @@ def solve(
     points: Annotated[
         int | None, typer.Option(min=1, help="Number of residual points, overriding the method's.")
     ] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Stop solving after this many seconds.")] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds until there is a verdict, with compilation and the comparison; figures take longer."
+        ),
+    ] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
     devices: Annotated[
         int | None,
@@ -91,6 +96,8 @@ def solve(
     to --method), and the figures [bold]fields.png[/bold] and [bold]slices.png[/bold], of a training also
     [bold]history.png[/bold] and, if weights adapt, [bold]weights.png[/bold].
 
+    Ctrl-C ends it within two seconds and keeps the best so far, without figures.
+
     Exit code: 0 if the solution converged, 1 if not, 2 for bad input, 130 if interrupted.
 
     Examples:
@@ -118,6 +125,7 @@ def solve(
     from ..catalog import TAKES_OVER, find_method, find_problem
     from ..descent import Stop, remove_checkpoints
     from ..machine.files import written
+    from ..machine.interrupt import patient_interrupt
     from ..machine.programs import keep_programs
 
     keep_programs()
@@ -129,32 +137,39 @@ def solve(
     check_folder(folder)
     checkpoint = folder / solving.CHECKPOINT
     before = written(checkpoint)
-    solution = solving.solve(
-        problem,
-        chosen,
-        seed=seed,
-        accuracy=accuracy,
-        out=folder,
-        resume=resume,
-        checkpoint_every=checkpoint_every,
-        max_seconds=max_seconds,
-        progress=progress,
-        devices=devices,
-    )
+    with patient_interrupt() as interrupted:  # so that nothing is lost between the two
+        solution = solving.solve(
+            problem,
+            chosen,
+            seed=seed,
+            accuracy=accuracy,
+            out=folder,
+            resume=resume,
+            checkpoint_every=checkpoint_every,
+            max_seconds=max_seconds,
+            progress=progress,
+            devices=devices,
+        )
+        if is_first():
+            _write(solution, folder)
+    stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
     if is_first():
-        _write(solution, folder)
-        if animation:
-            solution.animate(folder / "solution.gif")
-        stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
         if not stopped_early and written(checkpoint) != before:  # else it is of another training
             remove_checkpoints(checkpoint)
+        if solution.stop is not Stop.INTERRUPTED and not interrupted.is_set():
+            try:
+                _draw(solution, folder, animation)
+            except KeyboardInterrupt:
+                interrupted.set()
         _report(solution, folder)
-        if stopped_early:
+        if interrupted.is_set() and solution.stop is not Stop.INTERRUPTED:
+            typer.echo("Interrupted while figures were drawn; the solution is saved.", err=True)
+        if stopped_early and checkpoint.exists():
             typer.echo(
                 "To continue, repeat the command with --resume"
                 + (" and a larger --max-seconds." if max_seconds else ".")
             )
-    if solution.stop is Stop.INTERRUPTED:
+    if solution.stop is Stop.INTERRUPTED or interrupted.is_set():
         raise typer.Exit(EXIT_INTERRUPTED)
     if not solution.verdict.converged:
         raise typer.Exit(EXIT_NOT_CONVERGED)
@@ -188,18 +203,25 @@ def _with_budget(method: Method, steps: str | None, points: int | None) -> Metho
 
 
 def _write(solution: Solution, folder: Path) -> None:
+    """Save what must not be lost."""
     from ..descent import save_method
     from ..machine.files import write_bytes
 
     solution.save(folder / "solution.npz")
     write_bytes(folder / "summary.json", (json.dumps(solution.summary(), indent=2) + "\n").encode())
+    save_method(solution.method, folder / "method.toml")
+
+
+def _draw(solution: Solution, folder: Path, animation: bool) -> None:
+    """Draw what can be drawn again."""
     solution.plot(folder / "fields.png")
     solution.plot_slices(folder / "slices.png")
     if solution.history.loss.size:
         solution.plot_history(folder / "history.png")
     if solution.weights:
         solution.plot_weights(folder / "weights.png")
-    save_method(solution.method, folder / "method.toml")
+    if animation:
+        solution.animate(folder / "solution.gif")
 
 
 def _report(solution: Solution, folder: Path) -> None:

@@ -11,6 +11,7 @@ import itertools
 import math
 import os
 import shutil
+import threading
 import time
 import warnings
 from dataclasses import dataclass, field
@@ -67,6 +68,7 @@ class Checkpoint:
     every: float = 30.0
     """Seconds between two saves."""
     _last: float = field(default_factory=time.monotonic)
+    _saving: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def due(self) -> bool:
@@ -97,8 +99,9 @@ class Checkpoint:
             "stages": [list(stage) for stage in position.stages],
             "over": over,
         }
-        _keep_previous(self.path)
-        write_archive(self.path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
+        with self._saving:  # whoever leaves a training saves it too
+            _keep_previous(self.path)
+            write_archive(self.path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
         self._last = time.monotonic()
 
     def load(self) -> tuple[Position, list[np.ndarray]]:

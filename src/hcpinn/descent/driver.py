@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..machine.background import raise_if_abandoned
 from ..machine.interrupt import patient_interrupt
 from ..machine.processes import agreed, is_first
 from ..objective import Data
@@ -33,6 +34,7 @@ def train(
     max_seconds: float | None = None,
     after_block: Callable[[], None] = lambda: None,
     estimate: bool = False,
+    keep: Callable[[Callable[[Stop], list[Outcome]]], None] = lambda so_far: None,
 ) -> list[Outcome]:
     """Train runs together, lesson after lesson, and give the outcome of each.
 
@@ -44,8 +46,11 @@ def train(
         max_seconds: stop after this time, in all sittings together, and keep the best so far.
         after_block: called after each block of steps.
         estimate: whether to estimate the error in the end also where no schedule depends on it.
+        keep: handed a function after each block, for whoever cannot wait for the next: it saves a checkpoint
+            and gives the outcome of each run as it stands, with the reason to stop it is told.
     """
     training = _Training(preparation, progress, checkpoint, max_seconds, after_block)
+    training.keep = keep
     training.estimates = estimate or preparation.estimates
     return training.run(resume=resume)
 
@@ -63,6 +68,7 @@ class _Training:
         self.progress, self.checkpoint, self.max_seconds = progress, checkpoint, max_seconds
         self.after_block = after_block
         self.estimates = True
+        self.keep: Callable[[Callable[[Stop], list[Outcome]]], None] = lambda so_far: None
         self.position = Position(preparation.schedule.first)
         self.theta = np.asarray(preparation.theta)
         self.codes = np.zeros(len(self.theta), np.int32)
@@ -123,8 +129,10 @@ class _Training:
             carry, losses = program.advance(carry, data, position.step, count)
             self._record(carry, np.asarray(losses, np.float64), count)
             self.stop = self._reason_to_stop(interrupted)
+            raise_if_abandoned()
             if self.checkpoint is not None and is_first() and (self.checkpoint.due or self.stop is not None):
                 self.checkpoint.save(position, carry)
+            self.keep(self._so_far(carry))
             self.after_block()
             if self.stop is not None:
                 break
@@ -136,6 +144,39 @@ class _Training:
             self._close_stage()
         if self.over and self.checkpoint is not None and is_first():
             self.checkpoint.save(ended, carry, over=True)  # what follows may be interrupted too
+
+    def _so_far(self, carry: Carry) -> Callable[[Stop], list[Outcome]]:
+        """What there is after this block: see `train`."""
+        now = self.position
+        # The present lists grow.
+        position = replace(now, losses=[*now.losses], stages=[*now.stages], finished=[*now.finished])
+        label = self.method.label(now.lesson, self.stage)
+
+        def outcomes(stop: Stop) -> list[Outcome]:
+            if self.checkpoint is not None and is_first():
+                self.checkpoint.save(position, carry)
+            # Which network is best the estimates of this time window have told, if there were any.
+            latest = np.asarray(carry.best, np.float64) if position.kept is None else position.kept
+            losses = np.concatenate(position.losses)
+            stages = (*position.stages, (label, position.step))
+            return [
+                Outcome(
+                    self.preparation.function(run, [theta[run] for theta in (*position.finished, latest)]),
+                    stop,
+                    History(losses[losses[:, run, 0] != IDLE, run, 0], stages),
+                    position.seconds,
+                    estimated_error=self._known_error(position, run),
+                )
+                for run in range(len(latest))
+            ]
+
+        return outcomes
+
+    def _known_error(self, position: Position, run: int) -> float | None:
+        """The last estimate of a run's error, where it is one of the whole solution."""
+        if self.method.windows > 1 or position.scores is None or not np.isfinite(position.scores[run]):
+            return None
+        return float(position.scores[run])
 
     def _begin(self, program: Program, prepared: Prepared, data: Data) -> Carry:
         """The state before the first step, with what can be kept of the stage before."""

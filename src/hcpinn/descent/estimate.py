@@ -73,7 +73,8 @@ class Estimator:
         problem = trial.problem
         self.zero: Index = (0,) * len(problem.axes)
         self.arguments = problem.derivatives
-        self.closed = all(kind == "initial" for kind, _ in trial.left_open)
+        # One basis serves all components where their walls are alike.
+        self.closed = all(kind == "initial" for kind, _ in trial.left_open) and trial.walls.plain
         axis = (np.arange(_PLACES[problem.domain.dimension]) + 0.5) / _PLACES[problem.domain.dimension]
         grid = np.meshgrid(*[axis] * problem.domain.dimension, indexing="ij")
         self.places = problem.domain.inside(np.stack([a.ravel() for a in grid], axis=1))

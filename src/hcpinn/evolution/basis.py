@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from ..problem import Condition, Side
 from .features import Layer
@@ -68,7 +67,7 @@ def orthonormal(
     """
     neurons = layer.neurons(points, order)
     root = np.sqrt(weights)[:, None]
-    columns, sizes, rows = scipy.linalg.svd(root * neurons[0], full_matrices=False, check_finite=False)
+    columns, sizes, rows = np.linalg.svd(root * neurons[0], full_matrices=False)
     rank = int(np.sum(sizes > cut * sizes[0]))
     mix = rows[:rank].T / sizes[:rank]
     # Φ M carries rounding errors over σ; the left singular vectors, the same functions, do not.

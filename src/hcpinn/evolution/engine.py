@@ -12,6 +12,7 @@ import time as clock
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -100,11 +101,13 @@ def evolve(
     max_seconds: float | None = None,
     progress: Callable[[Pass], None] | None = None,
     method: Evolution = Evolution(),
+    keep: Callable[[Callable[[Stop], Evolved]], None] = lambda so_far: None,
 ) -> Evolved:
     """Solve a problem to a relative L2 error of `accuracy`, as judged by the engine's own estimate.
 
     `seed` picks the sampled features, `max_seconds` bounds the time taken, and `progress` is called as time
-    advances with the pass so far: its rank, its steps, and the time reached.
+    advances with the pass so far: its rank, its steps, and the time reached. `keep` is handed a function
+    after each pass that gives what there is by then, for whoever cannot wait for the next.
     """
     if not 1e-12 <= accuracy < 1:
         raise MethodError(f"The accuracy must lie between 1e-12 and 1, but is {accuracy!r}.")
@@ -113,7 +116,7 @@ def evolve(
         raise MethodError(reason)
     # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
     with double(), threadpool_limits(1, user_api="blas"):
-        return _Engine(problem, accuracy, seed, max_seconds, progress, method).run()
+        return _Engine(problem, accuracy, seed, max_seconds, progress, method, keep).run()
 
 
 @dataclass(frozen=True)
@@ -131,11 +134,12 @@ class _Engine:
         max_seconds: float | None,
         progress: Callable[[Pass], None] | None,
         method: Evolution,
+        keep: Callable[[Callable[[Stop], Evolved]], None],
     ):
         self.problem, self.accuracy, self.seed = problem, accuracy, seed
         self.begun = clock.perf_counter()
         self.deadline = np.inf if max_seconds is None else self.begun + max_seconds
-        self.progress, self.method = progress, method
+        self.progress, self.method, self.keep = progress, method, keep
         self.passes: list[Pass] = []
         self.dimensions = len(problem.space)
 
@@ -173,6 +177,7 @@ class _Engine:
                     best, stalled = (estimate, solved), 0
                 else:
                     stalled += 1
+                self.keep(partial(self._evolved, best))
                 if estimate <= _MARGIN * self.accuracy:
                     stop = Stop.ESTIMATE
                 elif stalled == 3:
@@ -190,6 +195,10 @@ class _Engine:
             stop = Stop.INTERRUPTED
         except (FloatingPointError, np.linalg.LinAlgError):
             stop = Stop.BLOWUP
+        return self._evolved(best, stop)
+
+    def _evolved(self, best: tuple[float, _Solved] | None, stop: Stop) -> Evolved:
+        """What is handed over: the best pass as a function, if there is one."""
         function = None
         if best is not None:
             solved = best[1]

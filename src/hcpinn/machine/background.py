@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextvars
 import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -13,6 +14,8 @@ T = TypeVar("T")
 
 _thread = threading.local()
 
+_running: set[BackgroundTask[Any]] = set()
+
 
 class Abandoned(Exception):
     """The task was abandoned: nobody needs its result any more."""
@@ -21,17 +24,21 @@ class Abandoned(Exception):
 class BackgroundTask(Generic[T]):
     """A call that runs in a thread once started, or in the caller's thread when its result is first needed.
 
-    Leaving a `with` block abandons the task: it ends at its next call of `raise_if_abandoned`. The thread is
-    not a daemon, because a daemon thread inside XLA aborts the process when the interpreter shuts down.
+    Leaving a `with` block abandons the task, and those it has started: they end at their next call of
+    `raise_if_abandoned`. The thread is not a daemon, because a daemon thread inside XLA aborts the process
+    when the interpreter shuts down.
     """
 
     def __init__(self, call: Callable[[], T]):
         """Wrap `call`. It runs on the caller's default device, but must enable double precision itself."""
-        self._call = call
+        self._call, self._context = call, contextvars.copy_context()
+        self._parent = current_task()
         self._device: Any = jax.config.jax_default_device  # type: ignore[attr-defined]
         self._outcome: concurrent.futures.Future[T] = concurrent.futures.Future()
         self._started = False
-        self.abandoned = False
+        self._abandoned = False
+        self.stopping = threading.Event()
+        """Set where the task is asked to end soon with the best it has: see `patient_interrupt`."""
 
     @classmethod
     def completed(cls, result: T) -> BackgroundTask[T]:
@@ -51,10 +58,25 @@ class BackgroundTask(Generic[T]):
         """Whether the task has ended, with a result or an error."""
         return self._outcome.done()
 
+    @property
+    def abandoned(self) -> bool:
+        """Whether nobody waits for the task any more, nor for the one that made it."""
+        return self._abandoned or (self._parent is not None and self._parent.abandoned)
+
+    def abandon(self) -> None:
+        """Let the task end at its next call of `raise_if_abandoned`."""
+        self._abandoned = True
+
     def raise_if_failed(self) -> None:
         """Raise the task's error if it has failed so far."""
         if self.done:
             self._outcome.result()
+
+    def wait_for(self, seconds: float) -> bool:
+        """Start the task, wait for it that long at most, and tell whether it has ended."""
+        self.start()
+        concurrent.futures.wait([self._outcome], timeout=max(seconds, 0.0))
+        return self.done
 
     def wait(self) -> None:
         """Wait until the task has ended; Ctrl-C interrupts the wait."""
@@ -73,21 +95,33 @@ class BackgroundTask(Generic[T]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.abandoned = True
+        self.abandon()
 
     def _run(self) -> None:
-        _thread.task, outer = self, getattr(_thread, "task", None)
+        _thread.task, outer = self, current_task()
+        _running.add(self)
         try:
             with jax.default_device(self._device):
-                self._outcome.set_result(self._call())
+                self._outcome.set_result(self._context.copy().run(self._call))
         except BaseException as error:
             self._outcome.set_exception(error)
         finally:
             _thread.task = outer
+            _running.discard(self)
+
+
+def current_task() -> BackgroundTask[Any] | None:
+    """The task that this thread runs, if it runs one."""
+    return getattr(_thread, "task", None)
+
+
+def any_left() -> bool:
+    """Whether a task that was abandoned has not yet noticed, as while it compiles or factorises."""
+    return any(task.abandoned for task in [*_running])
 
 
 def raise_if_abandoned() -> None:
     """Raise `Abandoned` inside a task that was abandoned; long computations call this now and then."""
-    task = getattr(_thread, "task", None)
+    task = current_task()
     if task is not None and task.abandoned:
         raise Abandoned

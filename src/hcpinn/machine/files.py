@@ -111,6 +111,22 @@ def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[
     _sync_folder(target.parent)
 
 
+def check_folder(folder: Path, option: str) -> None:
+    """Make a folder for results and raise a `FileError` if nothing can be written there.
+
+    `option` is where the user named it, such as `--out`.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        why = "it is a file" if isinstance(error, FileExistsError) else error.strerror
+        raise FileError(
+            f"Cannot write to the folder {folder}: {why}. Choose another with {option}."
+        ) from error
+
+
 def _sync_folder(folder: Path) -> None:
     """Make a new name in a folder last through a power cut, where folders can be opened and synced."""
     with contextlib.suppress(OSError):

@@ -8,18 +8,21 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from .background import current_task
+
 
 @contextlib.contextmanager
 def patient_interrupt() -> Iterator[threading.Event]:
     """Turn the first Ctrl-C or SIGTERM into an event that a loop checks; a second one interrupts at once.
 
     An ignored signal stays ignored, as shells expect of a background job, and one that a program around
-    Python handles stays with it. Outside the main thread, where Python sets no handlers, the event is never
-    set.
+    Python handles stays with it. Outside the main thread, where Python sets no handlers, the event is that of
+    the surrounding background task, which whoever waits for the task may set.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield event
+        task = current_task()
+        yield event if task is None else task.stopping
         return
 
     def handle(number: int, frame: Any) -> None:

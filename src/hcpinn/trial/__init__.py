@@ -1,12 +1,13 @@
 """The function that is trained, and its parts."""
 
 from .checks import OpenCondition
-from .embedding import Characteristic, Embedding, Fourier, Plain
+from .embedding import Characteristic, Embedding, Even, Fourier, Plain
 from .gate import CustomGate, ExponentialGate, Gate, LinearGate, NoGate
 from .lift import CustomLift, Decay, Lift, NoLift
 from .network import MLP, CustomNetwork, JetNetwork, LayeredNetwork, ModifiedMLP, Network
 from .semigroup import Semigroup, has_waves
 from .trial import Fixed, MarchedTrial, Trial, derivative_of, jet_of, make_trial, march, without_zeros
+from .walls import Walls
 
 __all__ = [
     "MLP",
@@ -16,6 +17,7 @@ __all__ = [
     "CustomNetwork",
     "Decay",
     "Embedding",
+    "Even",
     "ExponentialGate",
     "Fixed",
     "Fourier",
@@ -33,6 +35,7 @@ __all__ = [
     "Plain",
     "Semigroup",
     "Trial",
+    "Walls",
     "derivative_of",
     "has_waves",
     "jet_of",

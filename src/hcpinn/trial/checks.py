@@ -1,15 +1,21 @@
 """The conditions under which a lift and a gate make initial and boundary data exact.
 
 They are those of the study's consistency theorem: ψ(0, x) = u₀(x), φ(0, x) = 0 and
+<<<<<<< HEAD
 ∂φ/∂t(0, x) ≠ 0 inside; with Dirichlet data also ψ = g and φ = 0 on the boundary, and with
 periodic data equal values of ψ and of φ at both ends. For an equation of second order in time
 also ∂ψ/∂t(0, x) = v₀(x) and ∂φ/∂t(0, x) = 0, and it is ∂²φ/∂t² that must not vanish.
+=======
+∂φ/∂t(0, x) ≠ 0 inside; with data at walls, B u = g, also B ψ = g and B φ = 0 there, and with
+periodic data equal values of ψ and of φ at both ends.
+>>>>>>> main
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +24,7 @@ from jaxtyping import Array
 
 from .. import jets
 from ..errors import MethodError
-from ..problem import Problem
+from ..problem import Index, Problem, Side
 
 if TYPE_CHECKING:
     from .trial import Trial
@@ -52,11 +58,12 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[OpenCondition, ...]:
         scale = max(scale, problem.duration * float(np.abs(start.moving).max()))
     _check_start(problem, start, scale)
     for axis, condition in boundaries:
-        if condition.prescribes_values:
-            _check_dirichlet(problem, axis, times, ends[axis], scale)
-        elif condition.periodic:
+        if condition.periodic:
             _check_periodic(problem, axis, times, ends[axis], scale)
-        elif condition.bound:
+            continue
+        for side in condition.sides:
+            _check_side(trial, side, times, ends[axis][side.end], scale)
+        if trial.walls.left_open(axis):
             left.append(("boundary", axis))
     return tuple(left)
 
@@ -71,8 +78,11 @@ class _Look(NamedTuple):
     slopes: np.ndarray
     """The gate's time derivatives, up to the order of the equation."""
     moving: np.ndarray
-    """The lift's time derivative, where the order is 2."""
+    """The lift's time derivative."""
     features: np.ndarray
+    lifts: dict[Index, np.ndarray]
+    """Derivatives that conditions at walls use."""
+    gates: dict[Index, np.ndarray]
 
 
 def _look(trial: Trial, places: list[np.ndarray]) -> list[_Look]:
@@ -80,20 +90,38 @@ def _look(trial: Trial, places: list[np.ndarray]) -> list[_Look]:
     problem = trial.problem
     zero = (0,) * len(problem.axes)
     times = [(k, *zero[1:]) for k in range(1, problem.order + 1)]
+    wanted = _wall_indices(trial)
 
     @jax.jit
-    def parts(points: Array) -> tuple[Array, ...]:
+    def parts(points: Array) -> tuple[Any, ...]:
         initial = problem.to_components(problem.initial_values(list(points.T[1:])))
-        gate = jets.nested(trial.gate, points, (zero, *times))
-        slopes = jnp.stack([gate[index][:, 0] for index in times], axis=1)
-        moving = initial
-        if problem.order == 2:
-            moving = jets.nested(trial.lift, points, times[:1])[times[0]]
-        return initial, trial.lift(points), gate[zero][:, 0], slopes, moving, trial.embed(points)
+        gate = jets.nested(trial.gate, points, (zero, *times, *wanted))
+        lift = jets.nested(trial.lift, points, (zero, times[0], *wanted))
+        value, *slopes = (
+            v[:, 0] if v.shape[1] == 1 else jnp.abs(v).max(axis=1) for v in (gate[i] for i in (zero, *times))
+        )
+        at_walls = [{i: jet[i] for i in wanted} for jet in (lift, gate)]
+        moving = lift[times[0]]
+        return initial, lift[zero], value, jnp.stack(slopes, 1), moving, trial.embed(points), *at_walls
 
-    found = [np.asarray(part) for part in parts(jnp.asarray(np.concatenate(places)))]
-    cuts = np.cumsum([len(points) for points in places])[:-1]
-    return [_Look(*each) for each in zip(places, *(np.split(part, cuts) for part in found), strict=True)]
+    found = jax.tree.map(np.asarray, parts(jnp.asarray(np.concatenate(places))))
+    cuts = [0, *np.cumsum([len(points) for points in places])]
+    return [
+        _Look(points, *jax.tree.map(lambda a, b=begin, e=end: a[b:e], found))
+        for points, (begin, end) in zip(places, itertools.pairwise(cuts), strict=True)
+    ]
+
+
+def _wall_indices(trial: Trial) -> list[Index]:
+    """The derivatives of u, other than itself, that conditions which hold use."""
+    found: dict[Index, None] = {}
+    for side in trial.problem.sides:
+        normal = trial.problem.domain.normal(side.part, None)
+        for component, field in enumerate(trial.problem.component_fields):
+            if (side.part, component) in trial.walls.held:
+                for condition in side.conditions[field]:
+                    found |= {index: None for index, _ in condition.terms(normal) if any(index)}
+    return list(found)
 
 
 def _check_start(problem: Problem, start: _Look, scale: float) -> None:
@@ -152,27 +180,41 @@ def _check_velocity(
     )
 
 
-def _check_dirichlet(problem: Problem, axis: int, times: np.ndarray, ends: list[_Look], scale: float) -> None:
-    across = [jnp.asarray(c) for i, c in enumerate(ends[0].points.T[1:]) if i != axis]
-    for side, end in zip(problem.boundaries[axis].sides, ends, strict=True):
-        data = problem.boundary_components(side, jnp.asarray(times), across)
-        factors = [side.conditions[field][0].factors[0] for field in problem.component_fields]
-        wanted = np.stack([np.asarray(g) / f for (g,), f in zip(data, factors, strict=True)], axis=-1)
-        _refuse(
-            ~(np.abs(end.lift - wanted).max(axis=1) <= _ROUNDING * max(scale, float(np.abs(wanted).max()))),
-            lambda i, end=end, wanted=wanted, side=side: (
-                f"The lift does not carry the Dirichlet data at {side.place}: at "
-                f"{_where(problem, end.points[i])} it is {_show(end.lift[i])} but g = {_show(wanted[i])}."
-            ),
-        )
-        _refuse(
-            ~(np.abs(end.gate) <= _ROUNDING),
-            lambda i, end=end, side=side: (
-                f"The gate does not vanish at {side.place}: it is "
-                f"{end.gate[i]:g} at {_where(problem, end.points[i])}. It must be zero wherever values are "
-                "prescribed."
-            ),
-        )
+def _check_side(trial: Trial, side: Side, times: np.ndarray, end: _Look, scale: float) -> None:
+    """Where conditions hold, B ψ = g and B φ = 0."""
+    problem = trial.problem
+    across = [jnp.asarray(c) for i, c in enumerate(end.points.T[1:]) if i != side.axis]
+    data = problem.boundary_components(side, jnp.asarray(times), across)
+    normal = problem.domain.normal(side.part, None)
+    zero = (0,) * len(problem.axes)
+    for component, (field, own) in enumerate(zip(problem.component_fields, data, strict=True)):
+        if (side.part, component) not in trial.walls.held:
+            continue
+        for condition, g in zip(side.conditions[field], map(np.asarray, own), strict=True):
+            terms = condition.terms(normal)
+            lifts, gates = {zero: end.lift, **end.lifts}, {zero: end.gate[:, None], **end.gates}
+            found = np.sum([factor * lifts[index][:, component] for index, factor in terms], axis=0)
+            size = scale * max(abs(factor) for _, factor in terms)
+            _refuse(
+                ~(np.abs(found - g) <= _ROUNDING * max(size, float(np.abs(g).max()))),
+                lambda i, found=found, g=g, kind=condition.kind: (
+                    f"The lift does not carry the {kind} data at {side.place}: at "
+                    f"{_where(problem, end.points[i])} it gives {found[i]:.6g} but g = {g[i]:.6g}."
+                ),
+            )
+            if not trial.walls.plain:
+                continue  # one factor per component: no gate but ours has that
+            gate = np.sum([factor * gates[index][:, 0] for index, factor in terms], axis=0)
+            _refuse(
+                ~(np.abs(gate) <= _ROUNDING * max(abs(factor) for _, factor in terms)),
+                lambda i, gate=gate, condition=condition: (
+                    f"The gate does not vanish at {side.place}: it is {gate[i]:g} at "
+                    f"{_where(problem, end.points[i])}. It must be zero wherever values are prescribed."
+                    if condition.order == 0
+                    else f"The gate does not meet the homogeneous {condition.kind} condition at "
+                    f"{side.place}: it gives {gate[i]:g} in place of 0 at {_where(problem, end.points[i])}."
+                ),
+            )
 
 
 def _check_periodic(problem: Problem, axis: int, times: np.ndarray, ends: list[_Look], scale: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array
@@ -11,10 +12,14 @@ from jaxtyping import Array
 from ..errors import MethodError, unknown_name
 from ..problem import Index, Problem
 from .function import Function
+from .walls import Walls
 
 
 class Embedding(abc.ABC):
     """A choice of embedding; `bind` turns it into a function for one problem."""
+
+    even: ClassVar[bool] = False
+    """Whether its features hold conditions on slopes at walls."""
 
     @abc.abstractmethod
     def bind(self, problem: Problem) -> Function:
@@ -43,15 +48,46 @@ class Fourier(Embedding):
             )
 
         def embed(coordinates: Array) -> Array:
-            k = jnp.arange(1, self.modes + 1)
             features = [_time(problem, coordinates)]
-            for axis, condition in enumerate(problem.boundaries):
-                x = coordinates[:, axis + 1 : axis + 2]
-                if condition.periodic:
-                    phase = x * (2 * jnp.pi / problem.domain.lengths[axis]) * k
-                    features += [jnp.ones_like(x), jnp.cos(phase), jnp.sin(phase)]
+            for axis, ends in enumerate(problem.boundaries):
+                if ends.periodic:
+                    features.append(self.waves(problem, axis, coordinates))
                 else:
-                    features.append(problem.domain.scaled(axis, x))
+                    features.append(problem.domain.scaled(axis, coordinates[:, axis + 1 : axis + 2]))
+            return jnp.concatenate(features, axis=1)
+
+        return embed
+
+    def waves(self, problem: Problem, axis: int, coordinates: Array) -> Array:
+        """1, cosines and sines along one axis."""
+        k = jnp.arange(1, self.modes + 1)
+        x = coordinates[:, axis + 1 : axis + 2]
+        phase = x * (2 * jnp.pi / problem.domain.lengths[axis]) * k
+        return jnp.concatenate([jnp.ones_like(x), jnp.cos(phase), jnp.sin(phase)], axis=1)
+
+
+@dataclass(frozen=True)
+class Even(Embedding):
+    """Features that hold conditions on derivatives at walls: along such an axis [cos πξ, p(ξ)] in place of x.
+
+    Any function of them has no slope at the wall, which holds Neumann conditions; with the gate's factors it
+    holds Robin conditions and those of higher order (see `Walls`). Periodic axes enter as in `Fourier`, axes
+    without such conditions as in `Plain`.
+    """
+
+    even: ClassVar[bool] = True
+    modes: int = 10
+    """m, the number of Fourier modes per periodic axis."""
+
+    def bind(self, problem: Problem) -> Function:
+        walls = Walls(problem, even=True)
+        periodic = Fourier(self.modes)
+
+        def embed(coordinates: Array) -> Array:
+            features = [_time(problem, coordinates)]
+            for axis, ends in enumerate(problem.boundaries):
+                one = periodic.waves(problem, axis, coordinates) if ends.periodic else None
+                features.append(walls.features(axis, coordinates) if one is None else one)
             return jnp.concatenate(features, axis=1)
 
         return embed

@@ -6,7 +6,6 @@ import abc
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -16,29 +15,34 @@ from ..errors import MethodError
 from ..problem import Problem
 from ..problem.calling import evaluate_data
 from .function import Function, columns
+from .walls import Walls
 
 
 class Gate(abc.ABC):
     """A choice of gate; `bind` turns it into a function for one problem."""
 
     @abc.abstractmethod
-    def bind(self, problem: Problem) -> Function:
-        """φ as a function of coordinates, in one column."""
+    def bind(self, problem: Problem, walls: Walls | None = None) -> Function:
+        """φ as a function of coordinates: one column, or one for each output of the network.
+
+        `walls` says which conditions at walls it holds; by default those that need nothing of the network.
+        """
 
 
 @dataclass(frozen=True)
 class LinearGate(Gate):
-    """φ = (t − t₀)/(T − t₀), times 4 (x − a)(b − x)/(b − a)² for each axis with Dirichlet data.
+    """φ = (t − t₀)/(T − t₀), times 4 (x − a)(b − x)/(b − a)² for each axis with Dirichlet data at both ends.
 
     For an equation of second order in time, whose initial velocity holds too, the first factor is squared.
+    Other conditions at walls have other factors, see `Walls`.
     """
 
-    def bind(self, problem: Problem) -> Function:
-        edges = _edges(problem)
+    def bind(self, problem: Problem, walls: Walls | None = None) -> Function:
+        edges = _edges(problem, walls)
 
         def gate(coordinates: Array) -> Array:
             share = ((coordinates[:, 0] - problem.start) / problem.duration) ** problem.order
-            return (share * edges(coordinates[:, 1:]))[:, None]
+            return share[:, None] * edges(coordinates)
 
         return gate
 
@@ -57,12 +61,12 @@ class ExponentialGate(Gate):
         if not (isinstance(self.rate, int | float) and math.isfinite(self.rate) and self.rate > 0):
             raise MethodError(f"The rate of a gate must be positive, but is {self.rate!r}.")
 
-    def bind(self, problem: Problem) -> Function:
-        full, edges = -math.expm1(-self.rate * problem.duration), _edges(problem)
+    def bind(self, problem: Problem, walls: Walls | None = None) -> Function:
+        full, edges = -math.expm1(-self.rate * problem.duration), _edges(problem, walls)
 
         def gate(coordinates: Array) -> Array:
             share = (-jnp.expm1(-self.rate * (coordinates[:, 0] - problem.start)) / full) ** problem.order
-            return (share * edges(coordinates[:, 1:]))[:, None]
+            return share[:, None] * edges(coordinates)
 
         return gate
 
@@ -71,7 +75,7 @@ class ExponentialGate(Gate):
 class NoGate(Gate):
     """φ = 1: with `NoLift`, the trial function is the plain network."""
 
-    def bind(self, problem: Problem) -> Function:
+    def bind(self, problem: Problem, walls: Walls | None = None) -> Function:
         return lambda coordinates: jnp.ones_like(coordinates[:, :1])
 
 
@@ -81,7 +85,7 @@ class CustomGate(Gate):
 
     function: Callable[..., Any]
 
-    def bind(self, problem: Problem) -> Function:
+    def bind(self, problem: Problem, walls: Walls | None = None) -> Function:
         def gate(coordinates: Array) -> Array:
             named = dict(zip(problem.axes, columns(problem, coordinates), strict=True))
             values = evaluate_data(self.function, "gate", named, problem.parameters, problem.space)
@@ -92,6 +96,6 @@ class CustomGate(Gate):
         return gate
 
 
-def _edges(problem: Problem) -> Callable[[Array], Any]:
-    """Zero on the parts of the boundary where values are prescribed, as a function of positions."""
-    return partial(problem.domain.edge_factor, problem.prescribed_parts)
+def _edges(problem: Problem, walls: Walls | None) -> Callable[[Array], Array]:
+    """The factors that hold conditions at walls, as a function of coordinates."""
+    return (Walls(problem) if walls is None else walls).factors

@@ -26,8 +26,10 @@ from .. import jets
 from ..errors import MethodError
 from ..jets.taylor import Jet
 from ..problem import Index, Problem
+from .edges import join_edges
 from .function import Function, columns
-from .lift import Lift, join_edges
+from .lift import Lift
+from .walls import Walls
 
 PARTS = ("auto", "all", "damping")
 
@@ -62,7 +64,7 @@ class Semigroup(Lift):
         if not (math.isfinite(self.decay) and self.decay >= 0):
             raise MethodError(f"The extra decay of a lift must be zero or positive, but is {self.decay!r}.")
 
-    def bind(self, problem: Problem, parameters: Mapping[str, Any]) -> Function:
+    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Walls | None = None) -> Function:
         same = dict(parameters) == dict(problem.parameters)
         return self.waves(problem if same else problem.with_parameters(**parameters))
 
@@ -95,7 +97,7 @@ class Waves:
         damping = -np.real(rates)
         self.tail_rate = float(damping.max(initial=0.0))
         self.whole = whole
-        self._edges = join_edges(problem, problem.prescribed_axes, problem.parameters)
+        self._edges = join_edges(problem, Walls(problem), problem.parameters)
 
     @property
     def growth(self) -> float:
@@ -271,7 +273,7 @@ def _sines(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     count, most = 1 << 14, _MOST_WAVES[1]
     (low, high), length = problem.domain.bounds[0], problem.domain.lengths[0]
     x = jnp.asarray(low + (high - low) * np.arange(1, count) / count)
-    edges = join_edges(problem, problem.prescribed_axes, problem.parameters)
+    edges = join_edges(problem, Walls(problem), problem.parameters)
     start = problem.to_components(problem.initial_values([x])) - edges(jnp.full_like(x, problem.start), [x])
     fields = np.stack([np.asarray(v) for v in problem.to_fields(start)])
     sines = np.asarray(scipy.fft.dst(fields, type=1, axis=1))[:, :most] / count

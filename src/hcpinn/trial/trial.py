@@ -22,6 +22,7 @@ from .function import Function
 from .gate import Gate, NoGate
 from .lift import Lift, NoLift
 from .network import JetNetwork, Network, Parameters
+from .walls import Walls
 
 
 class Fixed(eqx.Module):
@@ -54,12 +55,20 @@ class Trial:
             )
         self.problem = problem
         self.network = network
-        self.lift: Function = lift.bind(problem, problem.parameters if parameters is None else parameters)
-        self.gate: Function = gate.bind(problem)
+        free = isinstance(lift, NoLift)
+        if free and embedding.even:
+            raise MethodError(
+                f"{type(embedding).__name__}() holds slopes at walls, for which a lift carries the data. Use "
+                "embedding=Plain() with NoLift(), or a lift and a gate."
+            )
+        self.walls = Walls(problem, even=embedding.even)
+        given = problem.parameters if parameters is None else parameters
+        self.lift: Function = lift.bind(problem, given, self.walls)
+        self.gate: Function = gate.bind(problem, self.walls)
         self.embed: Function = embedding.bind(problem)
         self.indices: tuple[Index, ...] = (*problem.derivatives, problem.leading)
         """The derivatives of u that the residual needs."""
-        self.left_open: tuple[OpenCondition, ...] = open_conditions(self, free=isinstance(lift, NoLift))
+        self.left_open: tuple[OpenCondition, ...] = open_conditions(self, free=free)
         """The conditions that do not hold by construction."""
 
     @property
@@ -67,22 +76,27 @@ class Trial:
         """Number of real components of u."""
         return len(self.problem.components)
 
+    @property
+    def columns(self) -> int:
+        """Number of outputs of the network: more than components where these differ in their walls."""
+        return sum(len(parts) for parts in self.walls.terms)
+
     def begin(self, points: int, dtype: Any) -> None:
         """Start compiling, in the background, what training at so many points needs beyond XLA's programs."""
         if isinstance(self.network, JetNetwork):
             self.network.begin(
-                self._features().shape[1], self.outputs, jets.closure(self.indices), points, dtype
+                self._features().shape[1], self.columns, jets.closure(self.indices), points, dtype
             )
 
     def init(self, key: PRNGKeyArray) -> Parameters:
         """Random initial parameters of the network, checked to give outputs of the right shape."""
         features = self._features()
-        parameters = self.network.init(key, features.shape[1], self.outputs)
+        parameters = self.network.init(key, features.shape[1], self.columns)
         shape = jax.eval_shape(lambda p, f: jnp.asarray(self.network(p, f)), parameters, features).shape
-        if shape != (1, self.outputs):
+        if shape != (1, self.columns):
             raise MethodError(
                 f"The network maps 1 point to an array of shape {shape}, but {self.problem.name} needs "
-                f"(1, {self.outputs}): one row per point, one column per component "
+                f"(1, {self.columns}): one row per point, one column per component "
                 f"({', '.join(self.problem.components)})."
             )
         return parameters
@@ -96,9 +110,13 @@ class Trial:
         self, parameters: Parameters, coordinates: Float[Array, "points axes"]
     ) -> Float[Array, "points components"]:
         """u at coordinates, t in the first column."""
-        return self.lift(coordinates) + self.gate(coordinates) * self.network(
-            parameters, self.embed(coordinates)
-        )
+        inner = self.gate(coordinates) * self.network(parameters, self.embed(coordinates))
+        return self.lift(coordinates) + self._gathered(inner)
+
+    def _gathered(self, inner: Array) -> Array:
+        """The sum of each component's networks."""
+        owner = self.walls.gathering
+        return inner if owner is None else inner @ jnp.asarray(owner, inner.dtype)
 
     def fix(self, coordinates: Float[Array, "points axes"], indices: Sequence[Index] | None = None) -> Fixed:
         """Everything at the points that training does not change, computed once."""
@@ -141,7 +159,8 @@ class Trial:
             inner = self.network.propagate(parameters, fixed.features, below)
         else:
             inner = jets.nested(lambda c: self.network(parameters, self.embed(c)), fixed.coordinates, below)
-        return jets.add(jets.product(fixed.gate, inner, wanted), fixed.lift)
+        gated = jets.product(fixed.gate, inner, wanted)
+        return jets.add({index: self._gathered(value) for index, value in gated.items()}, fixed.lift)
 
 
 def make_trial(problem: Problem, method: Any) -> Trial:
