@@ -1,14 +1,9 @@
 """The conditions under which a lift and a gate make initial and boundary data exact.
 
 They are those of the study's consistency theorem: ψ(0, x) = u₀(x), φ(0, x) = 0 and
-<<<<<<< HEAD
-∂φ/∂t(0, x) ≠ 0 inside; with Dirichlet data also ψ = g and φ = 0 on the boundary, and with
+∂φ/∂t(0, x) ≠ 0 inside; with data at walls, B u = g, also B ψ = g and B φ = 0 there, and with
 periodic data equal values of ψ and of φ at both ends. For an equation of second order in time
 also ∂ψ/∂t(0, x) = v₀(x) and ∂φ/∂t(0, x) = 0, and it is ∂²φ/∂t² that must not vanish.
-=======
-∂φ/∂t(0, x) ≠ 0 inside; with data at walls, B u = g, also B ψ = g and B φ = 0 there, and with
-periodic data equal values of ψ and of φ at both ends.
->>>>>>> main
 """
 
 from __future__ import annotations
