@@ -38,7 +38,7 @@ class Projection:
         mesh = np.meshgrid(*(b.points for b in bases), indexing="ij")
         self.space = np.stack([m.ravel() for m in mesh], axis=1)
         self.weights = np.prod(np.meshgrid(*(b.weights for b in bases), indexing="ij"), axis=0).ravel()
-        self._psi = carrier.on(self.space)
+        self._psi, self._exact = carrier.on(self.space), carrier.waves is not None
         self._known: dict[bytes, np.ndarray] = {}
         self._scale = np.zeros(self.count)
         self.tempo = tempo(problem) if self.order == 2 else 0.0
@@ -76,6 +76,23 @@ class Projection:
         """c, or c and d, of states whose first axis are the unknowns."""
         return np.split(states, self.order)
 
+    def residual(self, time: float, state: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """Qᵀ W [F(u) − uₜ] where the state's rate is given: zero if that was found at these points."""
+        times = np.array([time])
+        values, psi = self._arguments(times, state[:, None])
+        found = self.pointwise(values[..., 0], self._coordinates(times))[..., None] - psi[-1]
+        *others, last = self._levels(rate[:, None])
+        left = self._tested(found - self._spread(last, (0,) * len(self.bases))).reshape(-1)
+        return np.concatenate([*(0 * other[:, 0] for other in others), left])
+
+    def growth(self) -> float:
+        """The largest real part of the eigenvalues of J at the start: at what rate rounding grows."""
+        state = np.zeros(self.unknowns)
+        of = self.jacobian if len(self.bases) == 1 else self._axial
+        levels = [of(self.problem.start, state, level) for level in range(self.order)]
+        each = zip(*(found if isinstance(found, list) else [found] for found in levels), strict=True)
+        return max(_growth(*matrices) for matrices in each)
+
     def psi(self, times: np.ndarray) -> np.ndarray:
         """ψ and its derivatives at the points; Newton's method asks for the same times again and again."""
         key = times.tobytes()
@@ -97,11 +114,9 @@ class Projection:
             exact = np.asarray(self.problem.to_components(values)).T
             self.note(exact / self.tempo if number else exact)
             gap = exact - begin[..., 0]
-            small = np.abs(gap).max() <= 1e-9 * np.abs(exact).max()
-            parts.append(
-                np.zeros_like(self._tested(gap[..., None])) if small else self._tested(gap[..., None])
-            )
-        return np.concatenate([part.reshape(-1) for part in parts])
+            nothing = self._exact or np.abs(gap).max() <= 1e-9 * np.abs(exact).max()
+            parts.append(self._tested((0.0 if nothing else 1.0) * gap[..., None]).reshape(-1))
+        return np.concatenate(parts)
 
     def note(self, values: np.ndarray) -> None:
         """Take account of the size of u, components × points, in the norm that steps are judged by."""
@@ -252,6 +267,23 @@ class Projection:
 
         return solver
 
+    def _axial(self, time: float, state: np.ndarray, level: int = 0) -> list[np.ndarray]:
+        """J of each component along each axis alone, its coefficients replaced by numbers."""
+        times = np.array([time])
+        values, _ = self._arguments(times, state[:, None])
+        slopes = self.pointwise.slopes(values[..., 0], self._coordinates(times))
+        middle = (slopes.max(axis=-1) + slopes.min(axis=-1)) / 2
+        found = []
+        for axis, basis in enumerate(self.bases):
+            for component in range(self.count):
+                matrix = np.zeros((basis.rank, basis.rank))
+                for number, index in enumerate(self.pointwise.orders):
+                    if index[0] == level and sum(index[1:]) == index[axis + 1]:
+                        factor = middle[number, component, component]
+                        matrix += factor * (basis.test @ basis.values[index[axis + 1]])
+                found.append(matrix)
+        return found
+
     @cached_property
     def _symbols(self) -> list[tuple[np.ndarray, list[np.ndarray]]]:
         """For each axis the eigenvectors V of Q′ᵀ W Q′ and, by order, the diagonal of Vᵀ Qᵀ W Q⁽ᵏ⁾ V."""
@@ -262,3 +294,17 @@ class Projection:
             tested = vectors.T @ basis.test
             found.append((vectors, [np.einsum("rn,nr->r", tested, v @ vectors) for v in basis.values]))
         return found
+
+
+def _growth(matrix: np.ndarray, damping: np.ndarray | None = None) -> float:
+    """The largest real part of the eigenvalues; of the symmetric part's, where that is no more than zero.
+
+    With `damping` those of x″ = matrix x + damping x′.
+    """
+    if damping is not None:
+        if not damping.any():
+            return float(np.sqrt(np.linalg.eigvals(matrix).astype(complex)).real.max())
+        unit = np.eye(len(matrix))
+        return float(np.linalg.eigvals(np.block([[0 * unit, unit], [matrix, damping]])).real.max())
+    bound = float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[-1])
+    return bound if bound <= 0 else float(np.linalg.eigvals(matrix).real.max())
