@@ -142,8 +142,8 @@ class Carrier:
     def on(self, space: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """ψ at fixed places (points × axes) as a function of times: index × component × point × time.
 
-        The indices are those that F uses, and last the time derivatives up to the one that F gives. A remainder
-        that fades by itself is left out: its modes are above all waves, and points would fold them onto low
+        The indices are those that F uses, and last the time derivatives up to the one that F gives.
+        A remainder that fades by itself is left out: its modes are above all waves, and points would fold them onto low
         ones.
         """
         parts: list[Callable[[np.ndarray], np.ndarray]] = []
