@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import jax.numpy as jnp
 import numpy as np
 
+from ..equation import scan
 from ..equation.probes import slots
 from ..equation.projection import initial_on_grid
 from ..equation.split import middle_slopes, split
@@ -153,13 +155,20 @@ class _Refinement:
         times = self.times
         shape = (len(times), *map(len, self.axes))
         flags = self.problem.complex_fields
-        integrator = Integrator(modal.rates, modal.force, float(times[1] - times[0]), rtol)
+        interval = float(times[1] - times[0])
+        integrator = Integrator(modal.rates, modal.force, interval, rtol)
         states = np.empty((len(times), len(modal.rates)), modal.rates.dtype)
         states[0] = modal.start()
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 for number in range(1, len(times)):
-                    states[number] = integrator.advance(states[number - 1], float(times[number - 1]))
+                    state = states[number - 1]
+                    for begin, end in self._pieces(float(times[number - 1]), float(times[number])):
+                        own = integrator
+                        if end - begin < 0.999 * interval:
+                            own = Integrator(modal.rates, modal.force, end - begin, rtol, integrator.size)
+                        state = own.advance(state, begin)
+                    states[number] = state
         except Stuck as stuck:
             self.why = str(stuck)
             return [np.full(shape, np.nan, complex if c else float) for c in flags], math.inf
@@ -174,12 +183,24 @@ class _Refinement:
             array[0] = exact
         return found, modal.tail(states[1:])
 
+    def _pieces(self, begin: float, end: float) -> list[tuple[float, float]]:
+        """An output interval, cut where F or the data jump in time."""
+        least = 1e-9 * (end - begin)
+        inside = [t for t in scan(self.problem).time.breaks if begin + least < t < end - least]
+        return list(itertools.pairwise([begin, *inside, end]))
+
     def _wider(self, degree: int) -> int:
         return math.ceil(1.3 * degree)
 
 
 def _check(problem: Problem) -> None:
-    """As many conditions as derivatives along every axis with walls."""
+    """As many conditions as derivatives along every axis with walls, and nothing that jumps along it."""
+    for letter, line in zip(problem.space, scan(problem).space, strict=True):
+        if line.jumps or (line.high - line.low) / line.shortest > _MOST[len(problem.space)]:
+            raise NoReferenceError(
+                f"{problem.name} has something along {letter} that jumps or is narrower than the spectral "
+                "reference resolves. Smooth it, or compare with data of your own."
+            )
     for axis, ends in enumerate(problem.boundaries):
         if ends.periodic:
             continue

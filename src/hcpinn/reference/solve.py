@@ -9,13 +9,16 @@ from collections.abc import Callable, Sequence
 import jax
 import numpy as np
 
-from ..equation.fingerprint import fingerprint
+from ..equation import content_of, scan
 from ..errors import NoReferenceError
 from ..machine.precision import double
 from ..problem import Problem
 from .cache import entry_key, load, store
 from .fourier import solve_fourier
 from .result import Reference, SolverResult
+
+_NARROW = 500
+"""The axis over the length of a pulse from which on elements serve better than Fourier modes."""
 
 _POINTS = {1: 512, 2: 129, 3: 49}
 """Output points per axis if none are asked for, by number of space dimensions."""
@@ -43,7 +46,8 @@ def solve_reference(
             for each. Unless given, 512 in one dimension, 129 in two, 49 in three.
         tolerance: the relative change, in L², at which refinement stops. Where it is out of reach, the
             reference says so in its notes and in `error_estimate`.
-        cache: whether to look for the reference in the cache folder and to keep it there.
+        cache: whether to look for the reference in the cache folder and to keep it there. One whose problem
+            calls what hcpinn cannot read, such as a table of another library, is always computed.
     """
     axes = _output_axes(problem, points)
     if times < 2:
@@ -52,14 +56,21 @@ def solve_reference(
         raise NoReferenceError(f"The tolerance of a reference lies between 0 and 1e-3, but is {tolerance:g}.")
     solver = _solver(problem)
     key = ""
-    if cache:
+    content = content_of(problem) if cache else None
+    if content is not None:
         settings = {"times": times, "points": [len(a) for a in axes], "tolerance": tolerance}
-        key = entry_key(fingerprint(problem), settings)
+        key = entry_key(content, settings)
         known = load(key, problem.name)
         if known is not None:
             return known
     grid = np.linspace(float(problem.start), float(problem.horizon), times)
     start = time.perf_counter()
+    if scan(problem).jumps_in_state:
+        raise NoReferenceError(
+            f"F jumps as a function of the solution of {problem.name}, as np.sign(u) does. The equation does "
+            "not settle what happens at the jump, so there is nothing to compare with. Replace the jump by a "
+            "steep, smooth change."
+        )
     with double(), _processor(len(axes)):
         outcome = solver(problem, grid, axes, tolerance)
     reference = Reference(
@@ -67,12 +78,12 @@ def solve_reference(
         times=grid,
         coordinates=tuple(axes),
         values=dict(zip(problem.fields, outcome.values, strict=True)),
-        error_estimate=float(outcome.error_estimate),
+        error_estimate=float(outcome.error_estimate) + _granularity(problem),
         solver=outcome.solver,
         notes=outcome.notes,
         wall_s=time.perf_counter() - start,
     )
-    if cache:
+    if key:
         store(key, reference)
     return reference
 
@@ -93,7 +104,8 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
 
 def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], SolverResult]:
     """Fourier, patched Chebyshev elements for fronts on an interval, and the spectral Galerkin method."""
-    if problem.order == 1 and problem.periodic:
+    patchy = problem.order == 1 and problem.periodic and _patchy(problem)
+    if problem.order == 1 and problem.periodic and not patchy:
         return solve_fourier
     # SciPy takes long to import.
     from .boxes import solve_box
@@ -103,9 +115,26 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
     alike = all(len(each) == 1 and len(next(iter(each))) == 1 for each in kinds)
     second = max(sum(index) for index in problem.derivatives) <= 2
     turning = any(problem.complex_fields)  # Radau takes very short steps for what turns in the complex plane
-    if problem.order == 1 and len(problem.space) == 1 and alike and second and not turning:
+    if problem.order == 1 and len(problem.space) == 1 and alike and second and (patchy or not turning):
         return solve_chebyshev
     return solve_box
+
+
+def _patchy(problem: Problem) -> bool:
+    """Whether something jumps or is too narrow for Fourier modes, and patches can help."""
+    if len(problem.space) > 1 or max(sum(index) for index in problem.derivatives) > 2:
+        return False
+    (line,) = scan(problem).space
+    if 0 < line.moving * _NARROW < line.high - line.low:
+        return False  # patches stay where they are
+    return bool(line.jumps) or (line.high - line.low) / line.shortest > _NARROW
+
+
+def _granularity(problem: Problem) -> float:
+    """How little of the time between two breaks can be told by numbers: more is not known of a pulse."""
+    line = scan(problem).time
+    gap = float(np.diff([line.low, *line.breaks, line.high]).min())
+    return float(np.spacing(max(abs(line.low), abs(line.high)))) / gap
 
 
 def _processor(dimensions: int) -> contextlib.AbstractContextManager[object]:

@@ -61,7 +61,7 @@ class Decay(Lift):
             decay = jnp.exp(-self.rate * since)
             if problem.order == 1 and not walls.held:
                 return decay * start
-            edges = join_edges(problem, walls, parameters)
+            edges = join_edges(problem, walls.held, parameters)
             begin = jnp.full_like(t, problem.start)
             if problem.order == 1:
                 return edges(t, space) + decay * (start - edges(begin, space))
