@@ -91,10 +91,10 @@ def single(settings: argparse.Namespace) -> None:
 
     import hcpinn as hc
     from hcpinn import solving
-    from hcpinn.solving import references
     from hcpinn.descent import Progress
     from hcpinn.descent.program import Program
     from hcpinn.machine.programs import keep_programs
+    from hcpinn.solving import references
 
     found: dict[str, float] = {"import_s": time.time() - settings.began}
     keep_programs()
