@@ -110,7 +110,7 @@ class Accuracy:
             conditions = 0.0
             if not estimator.closed:
                 theta = jnp.asarray(found.theta[number])
-                conditions = prepared.objective(window, trial).penalty(theta, trial, run.seed)
+                conditions = prepared.objective_of(window, trial).penalty(theta, trial, run.seed)
             result.append(
                 estimator.carry(
                     network,

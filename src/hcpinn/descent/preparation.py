@@ -88,7 +88,7 @@ class Preparation:
         self._check_custom_parts()
         self._objectives: dict[Any, Objective] = {}
         self.accuracy = Accuracy(self, accuracy)
-        objective, points = self.objective(0, trials[0]), self.method.points
+        objective, points = self.objective_of(0, trials[0]), self.method.points
         check_memory(self.method.stages, objective, points=points, runs=len(runs))
 
     def prepare(
@@ -110,7 +110,7 @@ class Preparation:
         """
         now: Lesson = self.schedule.first if lesson is None else lesson
         trials = self.trials(now, finished)
-        objective = self.objective(now.window, trials[0])
+        objective = self.objective_of(now.window, trials[0])
         chosen = points
         if chosen is None and self.points.by_residual and (now.window, now.number, part) != (0, 0, 0):
             present = self.theta if theta is None else theta
@@ -190,7 +190,7 @@ class Preparation:
             return segment.squares(points)
         window = function.segments.index(segment)
         theta = np.asarray(ravel_pytree(segment.parameters)[0])
-        return self._squares(self.objective(window, segment.trial), segment.trial, theta, points)
+        return self._squares(self.objective_of(window, segment.trial), segment.trial, theta, points)
 
     # What the above is made of
 
@@ -224,7 +224,7 @@ class Preparation:
         known = [found.of(number, self.unravel) for found in finished[: lesson.window]]
         return trials_of(problem, run.method, edges, known)[-1]
 
-    def objective(self, window: int, trial: Trial) -> Objective:
+    def objective_of(self, window: int, trial: Trial) -> Objective:
         """The objective, shared by all windows and lessons where the network takes the features as data."""
         shared = isinstance(self.method.network, JetNetwork)
         key = () if shared else (window, *trial.problem.parameters.values())
