@@ -14,6 +14,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from hcpinn.evolution import Evolved, Function, evolve
 from hcpinn.machine.precision import double
 from hcpinn.machine.provenance import provenance
 from hcpinn.reference import solve_reference
-from manufactured import draw
+from manufactured import Known, draw
 
 Case = tuple[str, hc.Problem, Callable[[Evolved], float]]
 """A name, a problem, and the true error of a solution of it."""
@@ -47,11 +48,12 @@ def with_known_solution(seeds: int) -> Iterator[Case]:
     """Every family of manufactured problems, once per seed."""
     for seed in range(seeds):
         for known in draw(seed):
-            yield (
-                f"{known.family}/{seed}",
-                known.problem,
-                lambda e, k=known: k.error(_OnGrid(e.problem, e.function)),
-            )
+            yield f"{known.family}/{seed}", known.problem, partial(_against_known, known)
+
+
+def _against_known(known: Known, evolved: Evolved) -> float:
+    assert evolved.function is not None
+    return known.error(_OnGrid(evolved.problem, evolved.function))
 
 
 def with_reference() -> Iterator[Case]:

@@ -7,7 +7,7 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn.evolution.basis import orthonormal, quadrature
+from hcpinn.evolution.basis import orthonormal, quadrature, refined
 from hcpinn.evolution.features import sample
 
 KINDS = {"periodic": (True, False), "gated": (False, True), "free": (False, False)}
@@ -67,3 +67,14 @@ def test_points_follow_a_density():
     points, weights = quadrature(240, -1.0, 2.0, periodic=False, density=density)
     assert weights.sum() == pytest.approx(3.0)
     assert np.mean(np.abs(points - 0.5) < 0.1) > 0.4
+
+
+@pytest.mark.parametrize("density", [None, (np.linspace(-1, 2, 50), np.linspace(15.0, 30.0, 50))])
+def test_refined_points_are_others_with_the_same_functions(density):
+    points, weights = quadrature(360, -1.0, 2.0, periodic=True, density=density)
+    made = orthonormal(layer("periodic"), points, weights, order=2, cut=1e-6)
+    finer = refined(made)
+    assert len(finer.points) == 2 * len(points)
+    assert not set(np.round(finer.points, 12)) & set(np.round(points, 12))
+    assert finer.weights.sum() == pytest.approx(3.0)
+    assert np.allclose(finer.test @ finer.values[0], np.eye(made.rank), atol=1e-6)

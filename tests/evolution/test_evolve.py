@@ -10,6 +10,13 @@ import pytest
 import hcpinn as hc
 from declarations import declare, declare_dirichlet
 from hcpinn.evolution import Evolution, Function, applies, evolve
+from hcpinn.evolution.basis import orthonormal, quadrature
+from hcpinn.evolution.estimate import Solved, unseen
+from hcpinn.evolution.features import sample
+from hcpinn.evolution.lift import Carrier
+from hcpinn.evolution.pointwise import Pointwise
+from hcpinn.evolution.projection import Projection
+from hcpinn.evolution.radau import Track
 from hcpinn.outcome import Stop
 from hcpinn.problem import apply
 
@@ -227,6 +234,61 @@ def test_a_solution_that_blows_up_ends_in_a_sentence():
     evolved = evolve(problem, accuracy=1e-3)
     assert evolved.stop is Stop.STUCK
     assert evolved.function is None
+
+
+def test_what_is_only_rounding_shapes_no_features():
+    evolved = evolve(hc.find_problem("advection"), accuracy=1e-9)
+    assert evolved.stop is Stop.ESTIMATE
+    assert sum(p.steps for p in evolved.passes) < 50
+
+
+def test_a_steep_wave_in_an_equation_without_damping_is_not_torn_up():
+    exact = lambda t, x: jnp.exp(60 * (jnp.cos(2 * jnp.pi * (x - t)) - 1)) * (1 + 0.1 * t)
+    problem = hc.Problem(
+        domain=hc.Interval(0, 1),
+        horizon=1.0,
+        rhs=lambda u, t: -u.x + 0.1 * u / (1 + 0.1 * t),
+        initial=lambda x: exact(0.0, x),
+    )
+    evolved = evolve(problem, accuracy=1e-5)
+    true = error(evolved, exact)
+    assert evolved.stop is Stop.ESTIMATE
+    assert true <= 3 * evolved.estimated_error
+
+
+def test_a_kink_that_waves_leave_is_counted_in_the_estimate_and_shrinks_with_the_accuracy():
+    problem = hc.find_problem("allen-cahn-1")
+    coarse, fine = Carrier(problem, 1e-3), Carrier(problem, 1e-9)
+    assert 0 < coarse.leftover < 1e-6
+    assert fine.leftover < 0.01 * coarse.leftover
+    assert Carrier(declare(), 1e-9).leftover < 1e-12
+    x = np.linspace(-1, 1, 33)
+    (u,) = problem.initial_values([jnp.asarray(x)])
+    for carrier in (coarse, fine):
+        assert np.abs(carrier.on_grid(np.zeros(1), [x], (0, 0))[0, 0] - u).max() < 1e-12
+    one_by_one = fine.derivative(jnp.column_stack([jnp.full(33, 0.1), x]), (0, 1))[:, 0]
+    assert np.allclose(one_by_one, fine.on_grid(np.full(1, 0.1), [x], (0, 1))[0, 0], atol=1e-9)
+
+
+def test_points_that_miss_a_narrow_source_are_found_out():
+    width = 2e-3
+    bump = lambda t, x: jnp.exp(-(((x - 0.31) / width) ** 2)) + 0 * t
+    problem = declare(rhs=lambda u, t, x: 0.1 * u.xx + apply(bump, t, x))
+    pointwise, carrier = Pointwise(problem), Carrier(problem)
+    layer = sample(
+        60, -1.0, 1.0, periodic=True, gated=False, density=None, steepest=2.0, rng=np.random.default_rng(0)
+    )
+    found = []
+    for places in (31, 2001):
+        points, weights = quadrature(places, -1.0, 1.0, periodic=True, density=None)
+        basis = orthonormal(layer, points, weights, order=2, cut=1e-4)
+        projection = Projection(problem, pointwise, carrier, [basis])
+        state = np.zeros((7, basis.rank))
+        track = Track(3, [0.0, 1.0], [state[:4]])
+        projection.start()
+        found.append(unseen(problem, pointwise, carrier, Solved(projection, track)))
+    assert found[0] > 1e-4
+    assert found[1] < 1e-6 * found[0]
 
 
 def test_progress_tells_rank_and_time():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hcpinn.evolution.limits import Limits
 from hcpinn.evolution.outcome import Halted
 from hcpinn.evolution.radau import Track, integrate, scheme
 from hcpinn.outcome import Stop
@@ -63,3 +64,35 @@ def test_a_solution_that_ends_is_reported():
         integrate(Square(0.0), np.ones(1), (0.0, 2.0), Track(5, [0.0], []), 1e-8)
     assert halted.value.stop is Stop.STUCK
     assert halted.value.time == pytest.approx(1.0, abs=1e-3)
+
+
+def test_tighter_tolerances_give_smaller_errors_where_newton_converges_slowly():
+    class Slow(Forced):
+        def linearised(self, time, state):
+            return lambda shift: lambda right: right / (shift - 1.3 * self.rate)
+
+    times = np.linspace(0, 10, 501)
+    errors = []
+    for tolerance in (1e-6, 1e-8):
+        track = Track(5, [0.0], [])
+        integrate(Slow(-50.0), np.ones(1), (0.0, 10.0), track, tolerance)
+        errors.append(np.abs(track.at(times)[:, 0] - np.cos(times)).max())
+    assert errors[0] < 2e-6
+    assert errors[1] < 0.1 * errors[0]
+
+
+@pytest.mark.parametrize("stop", [Stop.TIME, Stop.INTERRUPTED])
+def test_what_ends_an_evolution_is_seen_inside_a_step(stop):
+    class Endless(Forced):
+        asked = 0
+
+        def rates(self, times, states):
+            self.asked += 1
+            return super().rates(times, states)
+
+    system = Endless(-1.0)
+    limits = Limits(-1.0) if stop is Stop.TIME else Limits(interrupted=lambda: system.asked > 2)
+    with pytest.raises(Halted) as halted:
+        integrate(system, np.ones(1), (0.0, 10.0), Track(5, [0.0], []), 1e-8, limits=limits)
+    assert halted.value.stop is stop
+    assert system.asked <= 3

@@ -10,6 +10,7 @@ import hcpinn as hc
 from declarations import declare
 from hcpinn.descent import History, PointWeights
 from hcpinn.errors import HcpinnError
+from hcpinn.solution.figures import Shown, field_colours, field_figure
 from solutions import SOLUTION, SYSTEM, WAVE, heat_reference, make
 
 
@@ -77,6 +78,35 @@ def test_a_figure_without_a_path_is_handed_over():
     import matplotlib.figure
 
     assert isinstance(SOLUTION.plot_history(), matplotlib.figure.Figure)
+
+
+@pytest.mark.parametrize(
+    ("values", "limits"), [((-1.0, 3.0), (-3.0, 3.0)), ((-1e-5, 3.0), (-1e-5, 3.0)), ((1.0, 3.0), (1.0, 3.0))]
+)
+def test_signed_fields_have_colours_centred_on_zero_and_others_do_not(values, limits):
+    found = field_colours(np.array(values))
+    assert (found["vmin"], found["vmax"]) == limits
+    assert (found["cmap"] == "RdBu_r") == (limits[0] == -limits[1])
+
+
+def test_errors_are_shown_on_a_logarithmic_scale():
+    t, x = np.linspace(0, 1, 3), np.linspace(0, 1, 4)
+    exact = np.ones((3, 4))
+    figure = field_figure(
+        Shown(t, x, None, {"u": exact + np.outer([0.0, 1e-9, 1e-3], np.ones(4))}, {"u": exact})
+    )
+    (error,) = [axis for axis in figure.axes if axis.get_title().startswith("absolute error")]
+    norm = error.collections[0].norm
+    assert (norm.vmin, norm.vmax) == (pytest.approx(1e-7), pytest.approx(1e-3))
+    assert norm([1e-5]) == pytest.approx(0.5)
+
+
+def test_panels_of_a_plane_without_a_reference_stand_in_rows_of_three():
+    t, x = np.linspace(0, 1, 3), np.linspace(0, 1, 4)
+    figure = field_figure(Shown(t, x, x, {"u": np.ones((3, 4, 4)), "v": np.ones((3, 4, 4))}, None))
+    panels = [axis for axis in figure.axes if axis.get_title()]
+    assert len(panels) == 6
+    assert panels[0].get_gridspec().get_geometry() == (2, 3)
 
 
 def test_the_history_shows_each_term_by_name():

@@ -1,4 +1,4 @@
-"""What other packages add to hcpinn: methods by name, studies by name, and the pages of studies.
+"""What other packages add to hcpinn: methods and studies by name, the pages of studies, and a theory.
 
 An installed package declares its extension in its `pyproject.toml`,
 
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..descent import Method
 from ..problem import Problem
@@ -57,6 +57,9 @@ class Extension:
     """A function that returns the studies by name; each is declared when it is first asked for."""
     pages: Mapping[str, Callable[[Results], PageParts]] = field(default_factory=dict)
     """What a page shows in place of the usual parts, for studies whose `page` has this name."""
+    theory: Callable[[], Any] | None = None
+    """A function that returns what `hcpinn theory` calls: a module with `analysed`, `in_short`, `write_table`
+    and `short_table`."""
 
 
 @cache

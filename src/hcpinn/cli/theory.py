@@ -71,11 +71,11 @@ def theory(
     """
     from rich.console import Console
 
-    from ..catalog import ENTRIES, find_method, find_problem
+    from ..catalog import ENTRIES, extensions, find_method, find_problem
     from ..machine.programs import keep_programs
-    from ..papers.hao2026.theory.stored import analysed, in_short, write_table
 
     keep_programs()
+    explanation, *_ = [added.theory() for added in extensions() if added.theory is not None]
     folder = out or Path("out") / "theory" / ("" if name == _ALL else name)
     settings = {"points": points, "seed": seed, "seeds": seeds, "steps": steps, "along": _counts(along)}
 
@@ -84,14 +84,15 @@ def theory(
         check_folder(folder)
         with Console(stderr=True, highlight=False).status(name) as status:
             tell = lambda what: status.update(f"{name}: {what}")
-            return analysed(problem, find_method(method, problem), folder, settings, tell=tell)
+            return explanation.analysed(problem, find_method(method, problem), folder, settings, tell=tell)
 
     if name != _ALL:
-        show_facts([*in_short(summary(name, folder)), ("results in", str(folder))])
+        show_facts([*explanation.in_short(summary(name, folder)), ("results in", str(folder))])
         return
     if set_:
         raise MethodError("--set changes a parameter of one problem: name the problem in place of 'all'.")
-    _show(write_table([summary(each, folder / each) for each in ENTRIES], folder), folder)
+    rows = explanation.write_table([summary(each, folder / each) for each in ENTRIES], folder)
+    _show(explanation.short_table(rows), folder)
 
 
 def _counts(text: str) -> list[int]:
@@ -104,19 +105,15 @@ def _counts(text: str) -> list[int]:
     return counts
 
 
-def _show(rows: list[dict[str, Any]], folder: Path) -> None:
+def _show(lines: list[list[str]], folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..papers.hao2026.theory.table import row_cells
-
-    heads = ("problem", "initial share", "λ₁/λₙ soft / hard", "initial error left soft / hard", "explanation")
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for head in heads:
-        table.add_column(head, no_wrap=head in ("problem", "explanation"))
-    for row in rows:
-        made = row_cells(row)
-        table.add_row(*(made[number] for number in (0, 1, 3, 6, 8)))
+    for head in lines[0]:
+        table.add_column(head, no_wrap=head in (lines[0][0], lines[0][-1]))
+    for line in lines[1:]:
+        table.add_row(*line)
     console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
     console.print(table)
     console.print(f"results in {folder}", soft_wrap=True)

@@ -10,11 +10,11 @@ from .radau import Track
 _PLACES, _TIMES = 2001, 60
 
 
-def densities(projection: Projection, track: Track) -> list[tuple[np.ndarray, np.ndarray]]:
+def densities(projection: Projection, track: Track, accuracy: float) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each axis (positions, density): the largest over time of |wₓ| and √|wₓₓ|, over max |w|, w = u − ψ.
 
     The density is the reciprocal of the shortest length on which w changes; the rest of the axis gets at
-    least a third of its mean.
+    least a third of its mean. What is below `accuracy` beside u may be rounding, and counts for nothing.
     """
     times = np.unique(np.concatenate([track.times, np.linspace(track.times[0], track.times[-1], _TIMES)[1:]]))
     times = times[:: max(1, len(times) // (2 * _TIMES))]
@@ -32,7 +32,8 @@ def densities(projection: Projection, track: Track) -> list[tuple[np.ndarray, np
             keep = top[1] > 1e-10 * max(top[1][0], 1e-300)
             flat = top[0][:, keep] * top[1][keep]
         value, slope, bend = (np.abs(f @ flat) for f in series)
-        size = max(float(value.max()), 1e-300)
+        least = accuracy * float(projection.scale.max()) / np.sqrt(high - low)
+        size = max(float(value.max()), least, 1e-300)
         local = np.maximum(slope.max(axis=1) / size, np.sqrt(bend.max(axis=1) / size))
         width = max(len(x) // 400, 1)
         around = np.lib.stride_tricks.sliding_window_view(np.pad(local, width, mode="edge"), 2 * width + 1)

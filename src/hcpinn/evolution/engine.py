@@ -12,22 +12,25 @@ import time as clock
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ..errors import MethodError
+from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
 from ..outcome import Stop
 from ..problem import Problem
 from .adapt import densities
 from .basis import Basis, orthonormal, quadrature
 from .breaks import find_breaks, find_places
-from .evolved import Evolved, assemble
+from .estimate import Solved, difference, unseen
+from .evolved import Evolved, Function, assemble
 from .features import sample
 from .lift import Carrier
+from .limits import Limits
 from .outcome import Halted, Pass
 from .pointwise import Pointwise
 from .projection import Projection
@@ -48,8 +51,14 @@ _MARGIN = 0.7
 _ROUNDING = 2e-14
 """The smallest error that is claimed."""
 
-_COMPARED = 65
-"""Times at which two passes are compared."""
+_STEEP = 40.0
+"""Changes of a solution along an axis above which it has fronts."""
+
+_FINER = (1, 2, 4)
+"""How many times as many points are tried where a basis with fronts makes the equation unstable."""
+
+_RISE = 10.0
+"""e to this power is what rounding may grow to over the horizon by a basis alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,14 +124,9 @@ def evolve(
     if reason is not None:
         raise MethodError(reason)
     # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
-    with double(), threadpool_limits(1, user_api="blas"):
-        return _Engine(problem, accuracy, seed, max_seconds, progress, method, keep).run()
-
-
-@dataclass(frozen=True)
-class _Solved:
-    projection: Projection
-    track: Track
+    with double(), threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
+        limits = Limits(np.inf if max_seconds is None else max_seconds, interrupted.is_set)
+        return _Engine(problem, accuracy, seed, limits, progress, method, keep).run()
 
 
 class _Engine:
@@ -131,98 +135,103 @@ class _Engine:
         problem: Problem,
         accuracy: float,
         seed: int,
-        max_seconds: float | None,
+        limits: Limits,
         progress: Callable[[Pass], None] | None,
         method: Evolution,
         keep: Callable[[Callable[[Stop], Evolved]], None],
     ):
         self.problem, self.accuracy, self.seed = problem, accuracy, seed
-        self.begun = clock.perf_counter()
-        self.deadline = np.inf if max_seconds is None else self.begun + max_seconds
-        self.progress, self.method, self.keep = progress, method, keep
+        self.limits, self.progress, self.method, self.keep = limits, progress, method, keep
         self.passes: list[Pass] = []
         self.dimensions = len(problem.space)
+        self.best: tuple[float, Solved] | None = None
 
     def run(self) -> Evolved:
         """Pass after pass, until the estimate is met or nothing more can be done."""
-        best: tuple[float, _Solved] | None = None
         try:
-            self.carrier, self.pointwise = Carrier(self.problem), Pointwise(self.problem)
-            self.breaks = find_breaks(self.problem)
-            stop = None
-            previous: _Solved | None = None
-            given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
-            density: list[Density | None] = list(given)
-            count, failed, stalled = _FIRST[self.dimensions], np.inf, 0
-            most = self.method.features or _MOST[self.dimensions]
-            while stop is None:
-                count = min(count, most)
-                try:
-                    solved = self._solve(count, density)
-                except Halted as halted:
-                    if halted.stop is Stop.TIME:
-                        stop = halted.stop
-                        break
-                    if abs(halted.time - failed) < 1e-2 * self.problem.duration or count == most:
-                        stop = halted.stop
-                    failed = halted.time
-                    density = list(given)
-                    count = math.ceil(count * _GROWTH)
-                    continue
-                estimate = np.inf
-                if previous is not None:
-                    estimate = max(self._difference(previous, solved), _ROUNDING)
-                self._note(count, solved, estimate)
-                if best is None or estimate <= best[0]:
-                    best, stalled = (estimate, solved), 0
-                else:
-                    stalled += 1
-                self.keep(partial(self._evolved, best))
-                if estimate <= _MARGIN * self.accuracy:
-                    stop = Stop.ESTIMATE
-                elif stalled == 3:
-                    stop = Stop.STALLED
-                elif count == most and previous is not None:
-                    stop = Stop.RANK
-                else:
-                    found = densities(solved.projection, solved.track)
-                    density = [_larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
-                    previous = solved
-                    count = math.ceil(count * _GROWTH)
+            stop = self._passes()
+        except Halted as halted:
+            stop = halted.stop
         except KeyboardInterrupt:
-            if best is None:
-                raise
             stop = Stop.INTERRUPTED
         except (FloatingPointError, np.linalg.LinAlgError):
             stop = Stop.BLOWUP
-        return self._evolved(best, stop)
+        if stop is Stop.INTERRUPTED and self.best is None:
+            raise KeyboardInterrupt
+        return self._evolved(self.best, stop)
 
-    def _evolved(self, best: tuple[float, _Solved] | None, stop: Stop) -> Evolved:
+    def _evolved(self, best: tuple[float, Solved] | None, stop: Stop) -> Evolved:
         """What is handed over: the best pass as a function, if there is one."""
-        function = None
+        estimate, function = np.inf, None
         if best is not None:
-            solved = best[1]
-            layers = [b.layer for b in solved.projection.bases]
-            spare = (
-                0.02
-                * max(min(best[0], self.accuracy), 1e-3 * self.accuracy)
-                * float(solved.projection.scale.min())
-            )
-            function = assemble(self.carrier, layers, solved.track, len(self.problem.components), spare)
-        estimate = np.inf if best is None else best[0]
-        seconds = clock.perf_counter() - self.begun
-        return Evolved(self.problem, function, estimate, stop, tuple(self.passes), seconds)
+            estimate, function = best[0], self._function(*best)
+        return Evolved(self.problem, function, estimate, stop, tuple(self.passes), self.limits.spent)
+
+    def _function(self, estimate: float, solved: Solved) -> Function:
+        spare = 0.02 * max(min(estimate, self.accuracy), 1e-3 * self.accuracy)
+        spare *= float(solved.projection.scale.min())
+        layers = [b.layer for b in solved.projection.bases]
+        return assemble(self.carrier, layers, solved.track, len(self.problem.components), spare)
+
+    def _passes(self) -> Stop:
+        self.breaks = find_breaks(self.problem)
+        self.limits.check()
+        self.carrier, self.pointwise = Carrier(self.problem, self.accuracy), Pointwise(self.problem)
+        given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
+        density: list[Density | None] = list(given)
+        previous: Solved | None = None
+        count, failed, stalled = _FIRST[self.dimensions], np.inf, 0
+        most = self.method.features or _MOST[self.dimensions]
+        while True:
+            count = min(count, most)
+            try:
+                solved = self._solve(count, density)
+            except Halted as halted:
+                near = abs(halted.time - failed) < 1e-2 * self.problem.duration
+                if halted.stop is not Stop.STUCK or near or count == most:
+                    raise
+                failed, density = halted.time, list(given)
+                count = math.ceil(count * _GROWTH)
+                continue
+            estimate = np.inf
+            if previous is not None:
+                estimate = self._estimate(previous, solved)
+            self._note(count, solved, estimate)
+            if self.best is None or estimate <= self.best[0]:
+                self.best, stalled = (estimate, solved), 0
+            else:
+                stalled += 1
+            self.keep(partial(self._evolved, self.best))
+            if estimate <= _MARGIN * self.accuracy:
+                return Stop.ESTIMATE
+            if stalled == 3:
+                return Stop.STALLED
+            if count == most and previous is not None:
+                return Stop.RANK
+            if previous is not None and not self.limits.allow(self.passes[-1].seconds):
+                return Stop.TIME  # a pass with more features takes longer than the last one
+            found = densities(solved.projection, solved.track, self.accuracy)
+            density = [_larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
+            previous = solved
+            count = math.ceil(count * _GROWTH)
+
+    def _estimate(self, previous: Solved, solved: Solved) -> float:
+        """The difference of two passes; if that is small enough, also what neither of them can see."""
+        found = max(difference(self.problem, previous, solved), _ROUNDING)
+        if found <= _MARGIN * self.accuracy:
+            found = max(found, self.carrier.leftover)
+            found = max(found, unseen(self.problem, self.pointwise, self.carrier, solved))
+        return found
 
     def _uneven(self, density: Density) -> Density | None:
         """The density where it asks for fronts; none where even features serve as well."""
         x, values = density
         length = x[-1] - x[0]
-        return density if values.max() * length > 40 else None
+        return density if values.max() * length > _STEEP else None
 
-    def _solve(self, count: int, density: list[Density | None]) -> _Solved:
+    def _solve(self, count: int, density: list[Density | None]) -> Solved:
         number = len(self.passes)
-        bases = [self._basis(axis, count, d, number) for axis, d in enumerate(density)]
-        projection = Projection(self.problem, self.pointwise, self.carrier, bases)
+        projection = self._projection(count, density, number)
         stages = self.method.stages or (3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7)
         tolerance = max(min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4), 1e-13)
         begun, state = clock.perf_counter(), projection.start()
@@ -243,13 +252,38 @@ class _Engine:
                 track,
                 tolerance,
                 growth=growth,
-                deadline=self.deadline,
+                limits=self.limits,
                 report=report,
             )
             state = track.values[-1][-1]
-        return _Solved(projection, track)
+        return Solved(projection, track)
 
-    def _basis(self, axis: int, count: int, density: Density | None, number: int) -> Basis:
+    def _projection(self, count: int, density: list[Density | None], number: int) -> Projection:
+        """The projected equation on a fresh sample; with more points, or no fronts, where it is unstable.
+
+        Panels that leave out too much of the products of steep functions make an equation unstable that
+        conserves: the eigenvalues of its linear part tell before a step is taken.
+        """
+        for finer in _FINER if any(d is not None for d in density) else ():
+            projection = self._on(count, density, number, finer)
+            if projection.growth() <= self._tolerable:
+                return projection
+        return self._on(count, [None] * self.dimensions, number, 1)
+
+    def _on(self, count: int, density: list[Density | None], number: int, finer: int) -> Projection:
+        bases = []
+        for axis, own in enumerate(density):
+            bases.append(self._basis(axis, count, own, number, finer))
+            self.limits.check()
+        return Projection(self.problem, self.pointwise, self.carrier, bases)
+
+    @cached_property
+    def _tolerable(self) -> float:
+        """The rate of growth that a basis may have: twice that with even features, and a little."""
+        even = self._on(_FIRST[self.dimensions], [None] * self.dimensions, 0, 1)
+        return 2 * max(even.growth(), 0.0) + _RISE / self.problem.duration
+
+    def _basis(self, axis: int, count: int, density: Density | None, number: int, finer: int) -> Basis:
         problem = self.problem
         ends = problem.boundaries[axis]
         low, high = problem.domain.bounds[axis]
@@ -261,33 +295,15 @@ class _Engine:
         if density is not None and periodic:  # periodic fronts come in pairs, half a period apart
             x, values = density
             density = x, np.maximum(values, np.interp(x + (high - low) / 2, x, values, period=high - low))
-        room = (2.0 if density is None else 2.5) if self.dimensions == 1 else 1.5
+        room = (2.0 if density is None else 2.5 * finer) if self.dimensions == 1 else 1.5 * finer
         points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
         order = max(index[axis + 1] for index in problem.derivatives)
         held = [] if gated else [(side, c) for side in ends.sides for c in side.conditions[0]]
         cut = 1e-13 if self.dimensions == 1 and not held else 1e-10
         return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, conditions=held)
 
-    def _difference(self, old: _Solved, new: _Solved) -> float:
-        """‖u_new − u_old‖ / ‖u_new‖ over space and time, the worst component."""
-        times = np.linspace(self.problem.start, self.problem.horizon, _COMPARED)
-        bases = new.projection.bases
-        states = new.track.at(times).T
-        change = new.projection._spread(states, (0,) * self.dimensions)
-        values = change + new.projection.psi(times)[0]
-        tables = [
-            b.layer.derivatives(n.points, 0)[0] for b, n in zip(old.projection.bases, bases, strict=True)
-        ]
-        before = old.track.at(times).T.reshape(old.projection.count, *old.projection.ranks, -1)
-        change = change - old.projection._along(before, tables).reshape(change.shape)
-        weights = new.projection.weights[None, :, None]
-        sizes = np.sqrt(np.sum(weights * values**2, axis=(1, 2)))
-        gaps = np.sqrt(np.sum(weights * change**2, axis=(1, 2)))
-        floor = 1e-3 * sizes.max()
-        return float(np.max(gaps / np.maximum(sizes, max(floor, 1e-300))))
-
-    def _note(self, count: int, solved: _Solved, estimate: float) -> None:
-        spent = clock.perf_counter() - self.begun - sum(p.seconds for p in self.passes)
+    def _note(self, count: int, solved: Solved, estimate: float) -> None:
+        spent = self.limits.spent - sum(p.seconds for p in self.passes)
         done = Pass(
             count, solved.projection.unknowns, solved.track.steps, spent, estimate, solved.track.times[-1]
         )

@@ -100,6 +100,7 @@ class Function(eqx.Module):
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Everything but the problem as plain arrays, for a file; `from_arrays` takes them back."""
         arrays = {"edges": np.asarray(self.edges), "powers": np.asarray(self.powers)}
+        arrays["waves"] = np.asarray(self.carrier.most)
         for number, layer in enumerate(self.layers):
             arrays |= {
                 f"layer.{number}.weights": np.asarray(layer.weights),
@@ -122,7 +123,7 @@ class Function(eqx.Module):
                 Layer(**part, low=float(low), high=float(high), periodic=bool(periodic), gated=bool(gated))
             )
         with double():
-            carrier = Carrier(problem)
+            carrier = Carrier(problem, waves=int(arrays["waves"])) if "waves" in arrays else Carrier(problem)
         return cls(tuple(layers), np.asarray(arrays["edges"]), np.asarray(arrays["powers"]), carrier)
 
 

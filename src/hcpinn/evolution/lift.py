@@ -21,8 +21,23 @@ from ..trial.semigroup import Waves, has_waves
 
 _CHUNK = 1024
 
+_ROOM = 1 << 21
+"""Numbers held at once while many waves are summed at points."""
+
+_GONE = 100.0
+"""What the waves leave of the initial data is gone at once where it fades by e to this power before T."""
+
+_FADE, _FADED = 1.75, 0.3
+"""How much faster than the fastest wave it then fades, and how much of its size is wrong while it does.
+
+Where u₀ has a kink, these are best: its waves fall off as k⁻² and fade at rates that grow as k².
+"""
+
+_WAVES, _MOST_WAVES = 512, 4096
+"""Waves per axis that the equation is solved with, and the most that the solution has."""
+
 _TAIL = 1e3
-"""How much faster than the fastest wave the remainder of the initial data fades."""
+"""How much faster than the fastest wave it fades elsewhere: a kink has a curvature that no point sees."""
 
 
 def has_wave_lift(problem: Problem) -> bool:
@@ -33,20 +48,38 @@ def has_wave_lift(problem: Problem) -> bool:
 class Carrier:
     """ψ for one problem: e^{tL} u₀ where there are waves, else u₀ with the boundary data added."""
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, accuracy: float = 1.0, waves: int = _WAVES):
         self.problem = problem
         self.indices: tuple[Index, ...] = (*problem.derivatives, (1, *(0 for _ in problem.space)))
-        self.waves: Waves | None = Semigroup().waves(problem) if has_wave_lift(problem) else None
-        if self.waves is not None:
-            # What the waves leave of a kink has a curvature that no point sees: it must not last.
-            self.waves.tail_rate *= _TAIL
+        self.waves: Waves | None = None
+        self.fades, self.leftover, self.most = False, 0.0, waves
+        """Whether what the waves leave fades by itself; the relative L2 error of that in space and time."""
+        if has_wave_lift(problem):
+            self._expand()
+            wanted = (self.leftover / (0.1 * accuracy)) ** 0.4  # it falls as k^−2.5
+            if wanted > 1:
+                self.most = min(_WAVES * 2 ** math.ceil(math.log2(wanted)), _MOST_WAVES)
+                self._expand()
+            assert self.waves is not None
+            self.waves.tail_rate *= _FADE if self.fades else _TAIL
             self.function: Callable[[Array], Array] = self.waves
         else:
             self.function = _with_slopes(problem, Decay(0.0).bind(problem, problem.parameters))
 
+    def _expand(self) -> None:
+        """The waves, and whether and how well what they leave fades."""
+        self.waves = Semigroup().waves(self.problem, self.most)
+        self.fades = self.waves.tail_rate * self.problem.duration >= _GONE
+        self.leftover = _FADED * _remainder(self.problem, self.waves) if self.fades else 0.0
+
     def derivative(self, points: Array, index: Index) -> Array:
         """A derivative of ψ at points (t in the first column), traceable: points × components."""
-        return jet_of(self.function, points, (index,))[index]
+        if self.most == _WAVES:
+            return jet_of(self.function, points, (index,))[index]
+        some = max(1, _ROOM // self.most)
+        return jax.lax.map(
+            lambda p: jet_of(self.function, p[None], (index,))[index][0], points, batch_size=some
+        )
 
     def on_grid(self, times: np.ndarray, axes: Sequence[np.ndarray], index: Index) -> np.ndarray:
         """A derivative of ψ on a grid: component × time × x × y × z."""
@@ -54,7 +87,7 @@ class Carrier:
         space = np.stack([np.asarray(m, float).ravel() for m in mesh], axis=1)
         wanted = Carrier.__new__(Carrier)
         wanted.__dict__.update(
-            problem=self.problem, waves=self.waves, function=self.function, indices=(index,)
+            problem=self.problem, waves=self.waves, function=self.function, fades=False, indices=(index,)
         )
         with double():
             found = wanted.on(space)(np.asarray(times, float))[0]
@@ -102,7 +135,8 @@ class Carrier:
     def on(self, space: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """ψ at fixed places (points × axes) as a function of times: index × component × point × time.
 
-        The indices are those that F uses, and last the time derivative.
+        The indices are those that F uses, and last the time derivative. A remainder that fades by itself is
+        left out: its modes are above all waves, and points would fold them onto low ones.
         """
         parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if self.moves:
@@ -129,30 +163,56 @@ class Carrier:
 
     def _waves_on(self, space: np.ndarray, waves: Waves) -> Callable[[np.ndarray], np.ndarray]:
         origin = np.asarray(self.problem.domain.lower)
-        still = np.exp(1j * (space - origin) @ waves.numbers.T)
-        rates = waves.rates - waves.fade
+        used = slice(None)
+        if self.fades:
+            used = np.abs(waves.numbers[:, 0]) < (_WAVES + 0.5) * _lowest(self.problem)
+        numbers, amplitudes = waves.numbers[used], waves.amplitudes[used]
+        still = np.exp(1j * (space - origin) @ numbers.T)
+        rates = waves.rates[used] - waves.fade
         tail = waves.tail_rate + waves.fade
         points = np.column_stack([np.full(len(space), self.problem.start), space])
-        start = _chunked(self._start_jets, points)
+        start = None if self.fades else _chunked(self._start_jets, points)
         turning = bool(np.abs(rates.imag).max(initial=0.0) > 0)
         tables, rests = [], []
         for number, index in enumerate(self.indices):
-            along = np.prod((1j * waves.numbers) ** np.asarray(index[1:]), axis=1)
-            factor = along[:, None] * waves.amplitudes
-            gone = start[number] - np.real(still @ factor)
-            rests.append((-tail) ** index[0] * gone.T)
+            along = np.prod((1j * numbers) ** np.asarray(index[1:]), axis=1)
+            factor = along[:, None] * amplitudes
+            if start is not None:
+                gone = start[number] - np.real(still @ factor)
+                rests.append((-tail) ** index[0] * gone.T)
             moving = factor * (rates ** index[0])[:, None]
             table = still[None] * moving.T[:, None, :]
             tables.append(np.concatenate([table.real, -table.imag], -1) if turning else table.real)
-        table, rest = np.stack(tables), np.stack(rests)
+        table = np.stack(tables)
+        rest = np.stack(rests)[..., None] if rests else None
 
         def psi(times: np.ndarray) -> np.ndarray:
             since = times - self.problem.start
             waved = np.exp(rates[:, None] * since)
             grown = np.concatenate([np.real(waved), np.imag(waved)]) if turning else np.real(waved)
-            return table @ grown + rest[..., None] * np.exp(-tail * since)
+            waves = table @ grown
+            return waves if rest is None else waves + rest * np.exp(-tail * since)
 
         return psi
+
+
+def _lowest(problem: Problem) -> float:
+    """The smallest wave number."""
+    return (2 if problem.periodic else 1) * np.pi / problem.domain.lengths[0]
+
+
+def _remainder(problem: Problem, waves: Waves) -> float:
+    """‖u₀ − Σ waves‖ / ‖u₀‖, times √(∫ e^{−2Λt} dt / T): what is wrong where it fades at the rate Λ."""
+    (low, high), count = problem.domain.bounds[0], 1 << 13
+    x = low + (high - low) * (np.arange(count) + 0.5) / count
+    start = np.asarray(waves._start(jnp.stack([jnp.full(count, problem.start), jnp.asarray(x)], axis=1)))
+    summed = np.empty_like(start)
+    for first in range(0, count, _CHUNK):
+        part = slice(first, first + _CHUNK)
+        angle = (x[part, None] - low) * waves.numbers[:, 0]
+        summed[part] = np.real(np.exp(1j * angle) @ waves.amplitudes)
+    share = np.linalg.norm(start - summed) / max(float(np.linalg.norm(start)), 1e-300)
+    return float(share / np.sqrt(2 * waves.tail_rate * problem.duration))
 
 
 def _chunked(function: Any, points: np.ndarray) -> np.ndarray:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ..outcome import Stop
 
 
 class Halted(Exception):
-    """An integration that could not go on: why, when, and what was found until then."""
+    """A pass that could not go on: why, and how far it came."""
 
-    def __init__(self, stop: Stop, time: float, track: Any = None):
+    def __init__(self, stop: Stop, time: float):
         super().__init__(stop.value)
-        self.stop, self.time, self.track = stop, time, track
+        self.stop, self.time = stop, time
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Projection:
         mesh = np.meshgrid(*(b.points for b in bases), indexing="ij")
         self.space = np.stack([m.ravel() for m in mesh], axis=1)
         self.weights = np.prod(np.meshgrid(*(b.weights for b in bases), indexing="ij"), axis=0).ravel()
-        self._psi = carrier.on(self.space)
+        self._psi, self._exact = carrier.on(self.space), carrier.waves is not None
         self._known: dict[bytes, np.ndarray] = {}
         self._scale = np.zeros(self.count)
 
@@ -56,6 +56,22 @@ class Projection:
         rate = rate.reshape(self.count, len(self.space), len(times)) - psi[-1]
         return self._tested(rate).reshape(-1, len(times))
 
+    def residual(self, time: float, state: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """Qᵀ W [F(u) − uₜ] where c′ is given: zero if that was found at these points."""
+        times = np.array([time])
+        values, psi = self._arguments(times, state[:, None])
+        found = self.pointwise(values[..., 0], self._coordinates(times))[..., None] - psi[-1]
+        return self._tested(found - self._spread(rate[:, None], (0,) * len(self.bases))).reshape(-1)
+
+    def growth(self) -> float:
+        """The largest real part of the eigenvalues of J at the start: at what rate rounding grows."""
+        state = np.zeros(self.unknowns)
+        if len(self.bases) == 1:
+            matrices = [self.jacobian(self.problem.start, state)]
+        else:
+            matrices = self._axial(self.problem.start, state)
+        return max(_growth(matrix) for matrix in matrices)
+
     def psi(self, times: np.ndarray) -> np.ndarray:
         """ψ and its derivatives at the points; Newton's method asks for the same times again and again."""
         key = times.tobytes()
@@ -72,7 +88,7 @@ class Projection:
         exact = np.asarray(self.problem.to_components(values)).T
         self.note(exact)
         gap = exact - begin
-        if np.abs(gap).max() <= 1e-9 * np.abs(exact).max():
+        if self._exact or np.abs(gap).max() <= 1e-9 * np.abs(exact).max():
             return np.zeros(self.unknowns)
         return self._tested(gap[..., None]).reshape(-1)
 
@@ -203,6 +219,23 @@ class Projection:
 
         return solver
 
+    def _axial(self, time: float, state: np.ndarray) -> list[np.ndarray]:
+        """J of each component along each axis alone, its coefficients replaced by numbers."""
+        times = np.array([time])
+        values, _ = self._arguments(times, state[:, None])
+        slopes = self.pointwise.slopes(values[..., 0], self._coordinates(times))
+        middle = (slopes.max(axis=-1) + slopes.min(axis=-1)) / 2
+        found = []
+        for axis, basis in enumerate(self.bases):
+            for component in range(self.count):
+                matrix = np.zeros((basis.rank, basis.rank))
+                for number, index in enumerate(self.pointwise.orders):
+                    if sum(index[1:]) == index[axis + 1]:
+                        factor = middle[number, component, component]
+                        matrix += factor * (basis.test @ basis.values[index[axis + 1]])
+                found.append(matrix)
+        return found
+
     @cached_property
     def _symbols(self) -> list[tuple[np.ndarray, list[np.ndarray]]]:
         """For each axis the eigenvectors V of Q′ᵀ W Q′ and, by order, the diagonal of Vᵀ Qᵀ W Q⁽ᵏ⁾ V."""
@@ -213,3 +246,9 @@ class Projection:
             tested = vectors.T @ basis.test
             found.append((vectors, [np.einsum("rn,nr->r", tested, v @ vectors) for v in basis.values]))
         return found
+
+
+def _growth(matrix: np.ndarray) -> float:
+    """The largest real part of the eigenvalues; of the symmetric part's, where that is no more than zero."""
+    bound = float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[-1])
+    return bound if bound <= 0 else float(np.linalg.eigvals(matrix).real.max())

@@ -9,7 +9,6 @@ and the decay of the polynomial's Legendre coefficients tells how well it serves
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..outcome import Stop
+from .limits import Limits
 from .outcome import Halted
 
 
@@ -44,6 +44,12 @@ class System(Protocol):
 
 _TINY, _CRAWL = 1e-7, 40
 """Steps shorter than this share of the whole are tiny; so many in a row mean that it goes no further."""
+
+_NEWTON, _ENOUGH = 1e-3, 0.02
+"""What Newton's method may leave, of the tolerance of a step, and what it may leave where rounding ends it.
+
+Its leftovers do not fall with the order of the scheme and are alike in two passes: they must not count.
+"""
 
 
 @dataclass(frozen=True)
@@ -155,15 +161,16 @@ def integrate(
     tolerance: float,
     *,
     growth: float = 8.0,
-    deadline: float = np.inf,
+    limits: Limits | None = None,
     report: Callable[[float], None] = lambda _: None,
 ) -> None:
     """Integrate from times[0] to times[1] and add the steps to a track that ends at times[0].
 
     `tolerance` bounds the error of a step in the system's norm, `growth` how many times longer a step may be
-    than the last; `report` is told each time reached. Raises `Halted` with a reason where it cannot go on.
+    than the last; `report` is told each time reached. Raises `Halted` with a reason where it cannot go on, or
+    where `limits` say so.
     """
-    stages = track.stages
+    stages, limits = track.stages, limits or Limits()
     rule, most = scheme(stages), system.iterations
     begin, end = times
     inside = 1e-12 * (end - begin)
@@ -178,10 +185,8 @@ def integrate(
     fresh, failed, before = False, False, None
     crawled = 0
     while time < end:
-        if clock.perf_counter() > deadline:
-            raise Halted(Stop.TIME, time, track)
         if step < smallest or crawled > _CRAWL:
-            raise Halted(Stop.STUCK, time, track)
+            raise Halted(Stop.STUCK, time)
         if end - time < 1.01 * step:
             step = end - time
         elif end - time < 1.9 * step:
@@ -197,6 +202,7 @@ def integrate(
         last = np.inf
         at = np.minimum(time + rule.nodes * step, end - inside)
         while count < most:
+            limits.check(time)
             found = system.rates(at, state[:, None] + stage)
             track.evaluations += stages
             if not np.isfinite(found).all():
@@ -212,12 +218,15 @@ def integrate(
                 break
             if count > 1:
                 speed = size / last
-                if speed > 0.95 or (speed < 1 and size * speed ** (most - count) / (1 - speed) > tolerance):
+                if speed > 0.95:
+                    converged = size < _ENOUGH * tolerance
+                    break
+                if size * speed ** (most - count) / (1 - speed) > tolerance:
                     break
             last = size
-            factor = speed / (1 - speed) if count > 1 else 1.0
-            if size * factor < 0.02 * tolerance:
-                converged = True
+            left = size * (speed / (1 - speed) if count > 1 else 1.0)
+            converged = left < (_NEWTON if count < most else _ENOUGH) * tolerance
+            if converged:
                 break
         if not converged:
             if fresh:

@@ -28,14 +28,19 @@ _DOTS = 150
 BLUE, ORANGE, GREY = "#1f5fa8", "#d1602b", "#8a8a8a"
 COLORS = (BLUE, ORANGE, "#3a8f5c", "#7a4fa3", "#b3892f")
 
+_UNSIGNED = 1e-3
+"""The share of its largest value up to which a field may cross zero and still count as of one sign."""
+
+_DECADES = 4
+"""How far below the largest error the colours of errors reach."""
+
 
 def field_figure(shown: Shown) -> Figure:
-    """Reference, solution and absolute error side by side.
+    """Reference, solution and absolute error side by side; without a reference the solution alone.
 
     On an interval over (t, x), a row per component. In the plane over (x, y), a row per
     component and time: 0, T/2 and T. In space on the middle plane of z.
     """
-    columns = 3 if shown.exact is not None else 1
     rows: list[tuple[str, str, Any]] = []
     for name in shown.predicted:
         if shown.y is None:
@@ -44,28 +49,34 @@ def field_figure(shown: Shown) -> Figure:
             rows += [
                 (name, f" at t = {shown.times[i]:g}", lambda values, i=i: values[i].T) for i in shown.picks
             ]
-    figure, axes = subplots(len(rows), columns, (4.1 * columns, 3.0 * len(rows)))
+    if shown.exact is None:
+        columns = min(3, len(rows))
+        deep = -(-len(rows) // columns)
+        figure, axes = subplots(deep, columns, (4.1 * columns, 3.0 * deep))
+        for axis in axes.flat[len(rows) :]:
+            axis.remove()
+        for axis, (name, when, view) in zip(axes.flat, rows, strict=False):
+            values = view(shown.predicted[name])
+            shown.panel(axis, values, f"{name}: solution{when}", field_colours(values))
+        return figure
+    figure, axes = subplots(len(rows), 3, (12.3, 3.0 * len(rows)))
     for row, (name, when, view) in zip(axes, rows, strict=True):
-        predicted = view(shown.predicted[name])
-        exact = None if shown.exact is None else view(shown.exact[name])
-        scale = predicted if exact is None else exact
-        limits = float(np.min(scale)), float(np.max(scale))
-        if exact is None:
-            shown.panel(row[0], predicted, f"{name}: solution{when}", "RdBu_r", *limits)
-            continue
-        shown.panel(row[0], exact, f"{name}: reference{when}", "RdBu_r", *limits)
-        shown.panel(row[1], predicted, f"{name}: solution{when}", "RdBu_r", *limits)
-        error = np.abs(predicted - exact)
-        figure_of_merit = float(np.linalg.norm(predicted - exact) / max(np.linalg.norm(exact), 1e-300))
-        shown.panel(
-            row[2],
-            error,
-            f"absolute error, relative L2 {figure_of_merit:.1e}",
-            "magma",
-            0.0,
-            float(error.max()) or 1.0,
-        )
+        predicted, exact = view(shown.predicted[name]), view(shown.exact[name])
+        colours = field_colours(exact)
+        shown.panel(row[0], exact, f"{name}: reference{when}", colours)
+        shown.panel(row[1], predicted, f"{name}: solution{when}", colours)
+        relative = float(np.linalg.norm(predicted - exact) / max(np.linalg.norm(exact), 1e-300))
+        shown.error_panel(row[2], predicted - exact, f"absolute error, relative L2 {relative:.1e}")
     return figure
+
+
+def field_colours(values: np.ndarray) -> dict[str, Any]:
+    """How to colour a field: a diverging map centred on zero if it is signed, else a sequential one."""
+    low, high = float(np.min(values)), float(np.max(values))
+    most = max(abs(low), abs(high))
+    if low < -_UNSIGNED * most and high > _UNSIGNED * most:
+        return {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
+    return {"cmap": "viridis", "vmin": low, "vmax": high}
 
 
 def slice_figure(shown: Shown) -> Figure:
@@ -74,21 +85,10 @@ def slice_figure(shown: Shown) -> Figure:
     for row, name in zip(axes, shown.predicted, strict=True):
         for axis, pick in zip(row, shown.picks, strict=True):
             if shown.exact is not None:
-                axis.plot(
-                    shown.x,
-                    shown.profile(shown.exact[name], pick),
-                    color=BLUE,
-                    linewidth=2.2,
-                    label="reference",
-                )
-            axis.plot(
-                shown.x,
-                shown.profile(shown.predicted[name], pick),
-                color=ORANGE,
-                linewidth=1.6,
-                linestyle="--",
-                label="solution",
-            )
+                profile = shown.profile(shown.exact[name], pick)
+                axis.plot(shown.x, profile, color=BLUE, linewidth=2.2, label="reference")
+            profile = shown.profile(shown.predicted[name], pick)
+            axis.plot(shown.x, profile, color=ORANGE, linewidth=1.6, linestyle="--", label="solution")
             axis.set_title(f"t = {shown.times[pick]:g}")
             axis.set_xlabel("x")
             axis.set_xlim(shown.x[0], shown.x[-1])
@@ -179,7 +179,7 @@ def animation(solution: Solution, frames: int) -> bytes:
         change = shown.set_ydata
         axis.set_ylim(low - margin, high + margin)
     else:
-        shown = axis.pcolormesh(space[0], space[1], values[0].T, cmap="RdBu_r", vmin=low, vmax=high)
+        shown = axis.pcolormesh(space[0], space[1], values[0].T, **field_colours(values))
         figure.colorbar(shown, ax=axis)
         change = shown.set_array
         axis.set_ylabel(problem.space[1])
@@ -210,7 +210,8 @@ def gallery_figure(pictures: Sequence[tuple[str, Problem, Reference]]) -> Figure
         flat = len(problem.space) == 1
         across, up = (reference.times, reference.coordinates[0]) if flat else reference.coordinates[:2]
         shown = values if flat else values[-1].reshape(len(across), len(up), -1)[..., 0]
-        image = axis.pcolormesh(across, up, shown.T, cmap="RdBu_r", shading="gouraud", rasterized=True)
+        colours = field_colours(shown)
+        image = axis.pcolormesh(across, up, shown.T, shading="gouraud", rasterized=True, **colours)
         figure.colorbar(image, ax=axis, pad=0.02)
         axis.set_title(f"{title}: {name}" + ("" if flat else f" at t = {reference.times[-1]:g}"))
         axis.set_xlabel("t" if flat else "x")
@@ -278,16 +279,24 @@ class Shown:
         """The values along x at one of the times."""
         return values[pick] if values.ndim == 2 else values[pick][:, values.shape[2] // 2]
 
-    def panel(self, axis: Any, values: np.ndarray, title: str, colours: str, low: float, high: float) -> None:
+    def panel(self, axis: Any, values: np.ndarray, title: str, colours: Mapping[str, Any]) -> None:
         """Draw values over (t, x), or over (x, y)."""
         across, up = (self.times, self.x) if self.y is None else (self.x, self.y)
-        image = axis.pcolormesh(
-            across, up, values, cmap=colours, vmin=low, vmax=high, shading="gouraud", rasterized=True
-        )
+        image = axis.pcolormesh(across, up, values, shading="gouraud", rasterized=True, **colours)
         axis.figure.colorbar(image, ax=axis, pad=0.02)
         axis.set_title(title)
         axis.set_xlabel("t" if self.y is None else "x")
         axis.set_ylabel("x" if self.y is None else "y")
+
+    def error_panel(self, axis: Any, difference: np.ndarray, title: str) -> None:
+        """Draw the absolute value of a difference on a logarithmic scale."""
+        from matplotlib.colors import LogNorm
+
+        error = np.abs(difference)
+        largest = float(error.max()) or 1.0
+        smallest = largest / 10**_DECADES
+        colours = {"cmap": "magma", "norm": LogNorm(smallest, largest)}
+        self.panel(axis, np.maximum(error, smallest), title, colours)
 
 
 def subplots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Any]:

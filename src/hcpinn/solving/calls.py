@@ -176,10 +176,7 @@ def _within_its_time(sitting: Sitting, work: Callable[[], list[Solution]]) -> li
                 return _compared(sitting, *found, [why] * len(found[1]))
         if left.interrupted:
             raise KeyboardInterrupt from None
-        raise OutOfTimeError(
-            f"Nothing was found within max_seconds = {sitting.max_seconds:g}: there was hardly time to "
-            "prepare and to compile. Allow more."
-        ) from None
+        raise sitting.nothing_found() from None
     finally:
         if sitting.lock is not None:
             sitting.lock.release()
@@ -204,6 +201,8 @@ def _by_default(sitting: Sitting, problem: Problem, seed: int) -> list[Solution]
             ):
                 return _judged(sitting, own, [evolved])
             why = f"{evolved.stop.value} Its estimated error is {estimate(evolved):.0e}."
+        except OutOfTimeError:
+            raise
         except NoSolutionError as error:
             why = str(error)
     trained = runs(TAKES_OVER)

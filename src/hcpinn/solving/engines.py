@@ -17,7 +17,7 @@ import numpy as np
 
 from ..descent import Checkpoint, Preparation, Progress, Run, network_key, to_dict, train
 from ..equation import fingerprint
-from ..errors import FileError, MethodError, NoSolutionError
+from ..errors import FileError, MethodError, NoSolutionError, OutOfTimeError
 from ..evolution import Evolution, Pass, evolve
 from ..machine.background import current_task
 from ..machine.locks import Lock
@@ -92,6 +92,13 @@ class Sitting:
         self._keep(runs, lambda stop: outcomes)
         return outcomes
 
+    def nothing_found(self) -> OutOfTimeError:
+        """What is raised where the time was too short for anything."""
+        return OutOfTimeError(
+            f"Nothing was found within max_seconds = {self.max_seconds:g}: there was hardly time to prepare "
+            "and to compile. Allow more."
+        )
+
     def _left(self) -> float | None:
         """Seconds left to an engine."""
         if self.seconds is None:
@@ -127,6 +134,8 @@ class Sitting:
                     keep=keep,
                 )
                 outcome = evolved.outcome()
+                if outcome is None and evolved.stop is Stop.TIME:
+                    raise self.nothing_found()
                 if outcome is None:
                     raise NoSolutionError(
                         f"{run.method.name} found no solution of {run.problem.name}: {evolved.stop.value}"

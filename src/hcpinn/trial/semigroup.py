@@ -68,9 +68,9 @@ class Semigroup(Lift):
         same = dict(parameters) == dict(problem.parameters)
         return self.waves(problem if same else problem.with_parameters(**parameters))
 
-    def waves(self, problem: Problem) -> Waves:
-        """The lift for a problem, with what was decided about it."""
-        waves = _expand(problem)
+    def waves(self, problem: Problem, most: int | None = None) -> Waves:
+        """The lift for a problem, with what was decided about it, of `most` waves per axis."""
+        waves = _expand(problem, most or _MOST_WAVES[len(problem.space)])
         if self.parts == "damping" or (self.parts == "auto" and not waves.sensible):
             waves = waves.damped()
         return waves.faded(self.decay)
@@ -214,7 +214,7 @@ def has_waves(problem: Problem) -> bool:
     return problem.periodic or (alone and not any(problem.complex_fields))
 
 
-def _expand(problem: Problem) -> Waves:
+def _expand(problem: Problem, most: int) -> Waves:
     """The waves of the initial data, each with its rate under the whole of L."""
     from ..equation.split import split
 
@@ -225,7 +225,7 @@ def _expand(problem: Problem) -> Waves:
             "so its linear part has no lift here. Use lift=Decay(…)."
         )
     even = not problem.periodic
-    numbers, coefficients = _sines(problem) if even else _fourier(problem)
+    numbers, coefficients = _sines(problem, most) if even else _fourier(problem, most)
     size = np.abs(coefficients).max(axis=0)
     kept = size > _NOTHING * max(float(size.max(initial=0.0)), 1e-300)
     numbers, coefficients = numbers[kept], coefficients[:, kept].T
@@ -251,13 +251,12 @@ def _components(problem: Problem, waves: np.ndarray) -> np.ndarray:
     return np.stack(parts, axis=1)
 
 
-def _fourier(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+def _fourier(problem: Problem, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Wave numbers and coefficients per field; for real fields one of each conjugate pair, doubled."""
     from ..equation.projection import mode_numbers, project
 
     dimensions = len(problem.space)
     half = not any(problem.complex_fields)
-    most = _MOST_WAVES[dimensions]
     grid = np.meshgrid(*mode_numbers(most, dimensions, half), indexing="ij")
     numbers = np.stack([g.ravel() for g in grid], axis=1)
     coefficients = project(problem, most, half).reshape(len(problem.fields), -1)
@@ -266,11 +265,11 @@ def _fourier(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     return numbers * (2 * np.pi / np.asarray(problem.domain.lengths)), coefficients
 
 
-def _sines(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+def _sines(problem: Problem, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Wave numbers and coefficients −ib of b sin κ(x − a), by a fine trapezoidal sum."""
     import scipy.fft
 
-    count, most = 1 << 14, _MOST_WAVES[1]
+    count = 1 << 14
     (low, high), length = problem.domain.bounds[0], problem.domain.lengths[0]
     x = jnp.asarray(low + (high - low) * np.arange(1, count) / count)
     edges = join_edges(problem, Walls(problem), problem.parameters)

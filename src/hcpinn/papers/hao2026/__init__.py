@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ...catalog import Extension
@@ -28,6 +29,12 @@ def _page(results: Results) -> PageParts:
     return PaperPage(results)
 
 
+def _theory() -> ModuleType:
+    from .theory import stored
+
+    return stored
+
+
 EXTENSION = Extension(
     methods={
         "paper": best_settings,
@@ -41,4 +48,5 @@ EXTENSION = Extension(
     switches=(ABLATION,),
     studies=_studies,
     pages={PAGE: _page},
+    theory=_theory,
 )

@@ -6,9 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ...solution.figures import BLUE, COLORS, GREY, ORANGE, Shown, subplots
+from ...solution.figures import BLUE, COLORS, GREY, ORANGE, Shown, field_colours, subplots
 from ...study.settings import exact_start
 from .reproduced import ReproducedRow
 
@@ -17,6 +15,9 @@ if TYPE_CHECKING:
 
 _STACKED = 5
 """Rows of an overview in one block."""
+
+_WAVE = {"cmap": "RdBu_r", "vmin": -1.0, "vmax": 1.0}
+"""The colours of sin(x − ct)."""
 
 
 def modes_figure(cases: Mapping[str, Sequence[ReproducedRow]]) -> Figure:
@@ -54,17 +55,16 @@ def overview_figure(pictures: Sequence[tuple[str, Shown]]) -> Figure:
         truth, prediction, difference = axes[place, 3 * block : 3 * block + 3]
         predicted = shown.predicted[name].T
         exact = None if shown.exact is None else shown.exact[name].T
-        scale = predicted if exact is None else exact
-        limits = float(np.min(scale)), float(np.max(scale))
         label = title if len(shown.predicted) == 1 else f"{title}: {name}"
-        panels = [(prediction, predicted, "solution", "RdBu_r", limits)]
-        if exact is not None:
-            error = np.abs(predicted - exact)
-            panels.append((truth, exact, label, "RdBu_r", limits))
-            panels.append((difference, error, "absolute error", "magma", (0.0, float(error.max()))))
-        for axis, values, caption, colors, (low, high) in panels:
+        colours = field_colours(predicted if exact is None else exact)
+        panels = [truth, prediction, difference] if exact is not None else [prediction]
+        for axis in panels:
             axis.axis("on")
-            shown.panel(axis, values, caption, colors, low, high)
+        shown.panel(prediction, predicted, "solution", colours)
+        if exact is not None:
+            shown.panel(truth, exact, label, colours)
+            shown.error_panel(difference, predicted - exact, "absolute error")
+        for axis in panels:
             axis.title.set_fontsize("small" if blocks == 2 else "medium")
             if place < deep - 1 and number < len(rows) - 1:
                 axis.set_xlabel("")
@@ -87,9 +87,9 @@ def advection_figure(cases: Mapping[float, Mapping[str, Shown]]) -> Figure:
             (name, predicted), *_ = shown.predicted.items()
             if shown.exact is not None and not row[0].axison:
                 row[0].axis("on")
-                shown.panel(row[0], shown.exact[name].T, f"exact, c = {speed:g}", "RdBu_r", -1.0, 1.0)
+                shown.panel(row[0], shown.exact[name].T, f"exact, c = {speed:g}", _WAVE)
             axis.axis("on")
-            shown.panel(axis, predicted.T, method, "RdBu_r", -1.0, 1.0)
+            shown.panel(axis, predicted.T, method, _WAVE)
     return figure
 
 

@@ -13,7 +13,7 @@ from ....problem import Problem
 from ....theory import hard_method
 from .analysis import analyse
 from .figures import draw
-from .table import markdown_table, table_rows
+from .table import markdown_table, row_cells, table_rows
 
 FILE = "theory.json"
 
@@ -84,6 +84,12 @@ def in_short(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
         ("explained by conditioning", f"{findings['status']}. {' '.join(findings['reasons'])}"),
     ]
+
+
+def short_table(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """The table's heads and lines, for a terminal."""
+    heads = ["problem", "initial share", "λ₁/λₙ soft / hard", "initial error left soft / hard", "explanation"]
+    return [heads, *([row_cells(row)[number] for number in (0, 1, 3, 6, 8)] for row in rows)]
 
 
 def _deviations(decay: Mapping[str, Any]) -> str:

@@ -1,0 +1,65 @@
+"""How large the error is: the difference of two independent passes, and what fresh points find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..problem import Problem
+from .basis import refined
+from .lift import Carrier
+from .pointwise import Pointwise
+from .projection import Projection
+from .radau import Track
+
+_COMPARED = 65
+"""Times at which two passes are compared."""
+
+_LOOKED = {1: (0.03, 0.25, 0.5, 0.75, 1.0), 2: (0.03, 0.5, 1.0), 3: (0.03, 1.0)}
+"""Shares of the horizon at which fresh points are looked at, by number of space dimensions."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """One solution of a projected equation."""
+
+    projection: Projection
+    track: Track
+
+
+def difference(problem: Problem, old: Solved, new: Solved) -> float:
+    """‖u_new − u_old‖ / ‖u_new‖ over space and time, the worst component."""
+    times = np.linspace(problem.start, problem.horizon, _COMPARED)
+    bases = new.projection.bases
+    states = new.track.at(times).T
+    change = new.projection._spread(states, (0,) * len(bases))
+    values = change + new.projection.psi(times)[0]
+    tables = [b.layer.derivatives(n.points, 0)[0] for b, n in zip(old.projection.bases, bases, strict=True)]
+    before = old.track.at(times).T.reshape(old.projection.count, *old.projection.ranks, -1)
+    change = change - old.projection._along(before, tables).reshape(change.shape)
+    weights = new.projection.weights[None, :, None]
+    sizes = np.sqrt(np.sum(weights * values**2, axis=(1, 2)))
+    gaps = np.sqrt(np.sum(weights * change**2, axis=(1, 2)))
+    floor = 1e-3 * sizes.max()
+    return float(np.max(gaps / np.maximum(sizes, max(floor, 1e-300))))
+
+
+def unseen(problem: Problem, pointwise: Pointwise, carrier: Carrier, solved: Solved) -> float:
+    """What the points of the projection do not see: its residual at others, carried on by the equation.
+
+    The residual r that a basis leaves is orthogonal to it in the sum over its own points. Over more points it
+    is not: e′ = J e + Qᵀ W r makes an error of about (1/T − J)⁻¹ Qᵀ W r.
+    """
+    coarse = solved.projection
+    bases = [refined(basis) for basis in coarse.bases]
+    fine = Projection(problem, pointwise, carrier, bases)
+    worst = 0.0
+    for share in _LOOKED[len(bases)]:
+        time = problem.start + share * problem.duration
+        state = solved.track.at(np.array([time]))[0]
+        rate = coarse.rates(np.array([time]), state[:, None])[:, 0]
+        left = fine.residual(time, state, rate)
+        error = np.real(coarse.linearised(time, state)(1 / problem.duration)(left))
+        worst = max(worst, coarse.size(error))
+    return worst
