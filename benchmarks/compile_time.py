@@ -50,9 +50,9 @@ def main() -> None:
 def measure(settings: argparse.Namespace) -> None:
     from hcpinn.catalog import ENTRIES
     from hcpinn.machine.files import write_bytes
-    from hcpinn.speed.record import load_average, origin
+    from hcpinn.speed.circumstances import circumstances, load_average
 
-    record = origin("python benchmarks/compile_time.py", sys.argv[1:])
+    record = circumstances("python benchmarks/compile_time.py", sys.argv[1:])
     record["rows"] = rows = []
     for problem in settings.problems or ENTRIES:
         for method in settings.methods:

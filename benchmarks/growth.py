@@ -25,7 +25,7 @@ from hcpinn.machine.files import write_bytes
 from hcpinn.machine.programs import keep_programs
 from hcpinn.solution.figures import BLUE, GREY, ORANGE, finish, subplots
 from hcpinn.speed import BenchCase, BenchRow, Ceilings, measure_case, measure_ceilings
-from hcpinn.speed.record import load_average, origin
+from hcpinn.speed.circumstances import circumstances, load_average
 
 TITLES = {"points": "residual points", "order": "order of the equation", "runs": "runs in a batch"}
 
@@ -109,7 +109,7 @@ def main() -> None:
 
 def measure(settings: argparse.Namespace) -> None:
     keep_programs()
-    record = origin("python benchmarks/growth.py", sys.argv[1:])
+    record = circumstances("python benchmarks/growth.py", sys.argv[1:])
     ceilings = measure_ceilings(settings.precision)
     base = dataclasses.replace(BASE, precision=settings.precision, points=settings.points)
     record["ceilings"] = {settings.precision: dataclasses.asdict(ceilings)}

@@ -23,12 +23,12 @@ from above_published import above, exact_rows
 from foreseen import foreseen
 from hcpinn.catalog import ENTRIES
 from hcpinn.papers.hao2026.claims import CLAIMS
-from hcpinn.papers.hao2026.figures import scatter_figure
 from hcpinn.papers.hao2026.findings import Evidence, Status, our_evidence, published_evidence, weigh
 from hcpinn.papers.hao2026.pictures import PaperGallery
 from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
+from hcpinn.papers.hao2026.reproduced_figures import scatter_figure
+from hcpinn.papers.hao2026.reproduced_tables import read_tables, reproduced_rows, row_of
 from hcpinn.papers.hao2026.studies import best_row
-from hcpinn.papers.hao2026.tables import read_tables, reproduced_rows, row_of
 from hcpinn.papers.hao2026.theory_chapter import read_theory
 from hcpinn.study.cost import H200
 from hcpinn.study.named import find_study

@@ -26,7 +26,7 @@ from hcpinn.machine.files import write_bytes
 from hcpinn.machine.precision import double
 from hcpinn.machine.programs import keep_programs
 from hcpinn.speed import TrainingStep, time_steps
-from hcpinn.speed.record import origin
+from hcpinn.speed.circumstances import circumstances
 
 ROWS = [
     ("allen-cahn-1", "pbc+ic1", 0),
@@ -69,7 +69,7 @@ def main() -> None:
 
 def measure(options: argparse.Namespace) -> None:
     keep_programs()
-    record = origin("python benchmarks/stages.py", sys.argv[1:])
+    record = circumstances("python benchmarks/stages.py", sys.argv[1:])
     rows = record["rows"] = []
     together = options.together or ([4] if jax.default_backend() == "cpu" else [12, 64])
     for problem, method, stage in (*ROWS, *ALONE):

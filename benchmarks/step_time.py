@@ -210,9 +210,9 @@ def main() -> None:
 
 def write(path: Path, program: str, findings: dict) -> None:
     """Findings with the command, the machine and all versions, as JSON."""
-    from hcpinn.speed.record import origin
+    from hcpinn.speed.circumstances import circumstances
 
-    record = origin(f"python benchmarks/{program}", sys.argv[1:])
+    record = circumstances(f"python benchmarks/{program}", sys.argv[1:])
     record["versions"] |= peer_versions()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**record, **findings}, indent=1) + "\n")

@@ -14,8 +14,8 @@ import json
 import statistics
 from pathlib import Path
 
-from hcpinn.papers.hao2026.theory.figures import decay_figure, error_modes_figure
 from hcpinn.papers.hao2026.theory.table import HEADS, row_cells, short
+from hcpinn.papers.hao2026.theory.theory_figures import decay_figure, error_modes_figure
 from hcpinn.papers.hao2026.theory_chapter import read_theory
 from hcpinn.study.picture import small_png
 from pages import write_sections

@@ -15,7 +15,7 @@ import hcpinn as hc
 from command_line import assert_refused, hcpinn
 from hcpinn.catalog import ENTRIES, METHODS
 from hcpinn.descent import Stop
-from hcpinn.papers.hao2026.rows import SWITCHES
+from hcpinn.papers.hao2026.ablation import SWITCHES
 from hcpinn.solving import CHECKPOINT
 
 RESULTS = {"summary.json", "solution.npz", "method.toml", "fields.png", "slices.png", "history.png"}

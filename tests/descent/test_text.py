@@ -12,8 +12,8 @@ import hcpinn as hc
 from hcpinn.catalog import ENTRIES, METHODS
 from hcpinn.descent import from_toml, to_toml
 from hcpinn.errors import FileError, HcpinnError
+from hcpinn.papers.hao2026.ablation import SWITCHES
 from hcpinn.papers.hao2026.published import published_rows
-from hcpinn.papers.hao2026.rows import SWITCHES
 
 EVERYTHING = hc.Method(
     name="every thing ψ",

@@ -9,27 +9,40 @@ import hcpinn as hc
 from declarations import declare
 from hcpinn.evolution.basis import orthonormal, quadrature, refined
 from hcpinn.evolution.features import sample
+from hcpinn.evolution.walls import wall_of
 
-KINDS = {"periodic": (True, False), "gated": (False, True), "free": (False, False)}
+V, S = hc.Dirichlet(0.0), hc.Neumann(0.0)
+KINDS = {
+    "periodic": hc.Periodic(),
+    "gated": V,
+    "free": [],
+    "sides": (V, hc.Robin(0.0, value=2.0, slope=0.5)),
+    "fourth": ([V, S], [hc.Derivative(0.0), hc.Linear(0.0, factors=(1.0, 0.0, 0.0, 2.0))]),
+}
+
+
+def declared(kind):
+    return declare(
+        domain=hc.Interval(-1.0, 2.0), boundary=KINDS[kind], rhs=lambda u: -u.xxxx, initial=lambda x: 0.0 * x
+    )
 
 
 def layer(kind, count=60, density=None):
-    periodic, gated = KINDS[kind]
     return sample(
         count,
         -1.0,
         2.0,
-        periodic=periodic,
-        gated=gated,
+        periodic=kind == "periodic",
+        wall=wall_of(declared(kind), 0, 0),
         density=density,
         steepest=2.0,
         rng=np.random.default_rng(0),
     )
 
 
-def basis(kind, conditions=()):
+def basis(kind):
     points, weights = quadrature(200, -1.0, 2.0, periodic=kind == "periodic", density=None)
-    return orthonormal(layer(kind), points, weights, order=2, cut=1e-10, conditions=conditions)
+    return orthonormal(layer(kind), points, weights, order=2, cut=1e-10)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -53,12 +66,15 @@ def test_gated_functions_vanish_at_the_ends():
     assert np.abs(basis("gated").layer.derivatives(np.array([-1.0, 2.0]), 0)[0]).max() == 0
 
 
-def test_a_condition_holds_for_every_function():
-    sides = declare(boundary=hc.Robin(0.0, value=2.0, slope=0.5)).sides
-    made = basis("free", conditions=[(side, side.conditions[0][0]) for side in sides])
-    value, slope = made.layer.derivatives(np.array([-1.0, 2.0]), 1)
-    held = 2.0 * value + 0.5 * np.array([[-1.0], [1.0]]) * slope
-    assert np.abs(held).max() < 1e-6 * np.abs(slope).max()
+@pytest.mark.parametrize("kind", ["gated", "sides", "fourth"])
+def test_conditions_hold_for_every_function(kind):
+    made = basis(kind)
+    series = made.layer.derivatives(np.array([-1.0, 2.0]), 3)
+    for side in declared(kind).sides:
+        for condition in side.conditions[0]:
+            parts = [f * side.sign**k * series[k][side.end] for k, f in enumerate(condition.factors)]
+            sizes = np.abs(made.layer.mix).sum(axis=0) + np.abs(parts).max(axis=0)
+            assert np.all(np.abs(sum(parts)) < 1e-12 * sizes)
 
 
 def test_points_follow_a_density():

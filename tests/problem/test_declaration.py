@@ -20,7 +20,7 @@ from hcpinn.errors import ProblemError, UnknownNameError
         ),
         ({"initial": lambda x: 1 / x}, r"not finite: u\(0, 0\) = inf"),
         ({"initial": lambda x: (x, x)}, r"initial gives 2 value\(s\), but rhs has 1 field"),
-        ({"initial": lambda x: jnp.ones((3, *x.shape))}, "It must work elementwise"),
+        ({"initial": lambda x: jnp.ones((3, *x.shape))}, "function of x that works elementwise"),
         ({"initial": lambda q: q}, "an argument 'q' that means nothing here"),
         ({"initial": lambda *x: x}, "Name its arguments"),
         ({"rhs": lambda u, v: u.xx}, r"rhs has 2 field\(s\): u, v"),

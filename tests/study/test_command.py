@@ -74,7 +74,7 @@ def test_time_that_is_up_and_runs_that_fail_show_in_the_exit_code(file, tmp_path
     [
         ([], "Name a study"),
         (["papper"], "There is no study 'papper'. Did you mean 'paper'?"),
-        (["none.toml"], "Cannot read the study in none.toml"),
+        (["none.toml"], "There is no file none.toml"),
         (["dirichlet", "--seeds", "a"], "--seeds takes whole numbers, as in 0,1,2 or 0-9; not 'a'"),
         (["dirichlet", "--seeds", "-1"], "--seeds takes whole numbers"),
         (["ablation", "--method", "pcb"], "There is no method 'pcb' of the study 'ablation'. Did you mean"),

@@ -22,7 +22,7 @@ from ..descent import Method
 from ..problem import Problem
 
 if TYPE_CHECKING:
-    from ..study import PageParts, Results, Study
+    from ..study import Results, Study, StudyPage
 
 GROUP = "hcpinn.extensions"
 """The entry points by which an extension is found."""
@@ -55,7 +55,7 @@ class Extension:
     switches: tuple[Switches, ...] = ()
     studies: Callable[[], Mapping[str, Callable[[], Study]]] = dict
     """A function that returns the studies by name; each is declared when it is first asked for."""
-    pages: Mapping[str, Callable[[Results], PageParts]] = field(default_factory=dict)
+    pages: Mapping[str, Callable[[Results], StudyPage]] = field(default_factory=dict)
     """What a page shows in place of the usual parts, for studies whose `page` has this name."""
     theory: Callable[[], Any] | None = None
     """A function that returns what `hcpinn theory` calls: a module with `analysed`, `in_short`, `write_table`

@@ -29,10 +29,11 @@ def solution_of(
     seed: int,
     accuracy: float,
     provenance: Provenance,
+    notes: tuple[str, ...] = (),
 ) -> Solution:
     """Compare an engine's outcome with the reference, look where that cannot, and judge.
 
-    `reference` may be the reason why there is none.
+    `reference` may be the reason why there is none; `notes` go with the solution.
     """
     errors: dict[str, Any] = {}
     unseen: dict[str, float] = {}
@@ -69,6 +70,7 @@ def solution_of(
         estimated_error=outcome.estimated_error,
         reference=reference if isinstance(reference, Reference) else None,
         weights=outcome.weights,
+        notes=notes,
         **errors,
     )
 

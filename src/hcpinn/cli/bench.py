@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import app, check_file
+from .printing import console, make_table
 
 
 @app.command()
@@ -47,39 +48,36 @@ def bench(
         hcpinn bench --points 100000 --runs 1 --out bench.json
     """
     from rich.console import Console
-    from rich.table import Table
 
     from ..machine.files import write_bytes
     from ..speed import all_ceilings, measure, standard_cases
     from ..speed.bench import HEADS
-    from ..speed.record import origin
+    from ..speed.circumstances import circumstances
 
     if out is not None:
         check_file(out)
-    record = origin("hcpinn", sys.argv[1:])
-    console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+    record = circumstances("hcpinn", sys.argv[1:])
     _warn_if_busy(record["load_average"])
     cases = standard_cases(points or (2048 if quick else 16_384), runs or (4 if quick else 8))
     rounds = 3 if quick else 7
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for head in HEADS:
-        table.add_column(head, justify="left" if head == "precision" else "right", no_wrap=True)
+    table = make_table(*HEADS, right=HEADS[1:], whole=HEADS)
     rows = []
     with Console(stderr=True, highlight=False).status("Measuring") as status:
         ceilings = all_ceilings(rounds=rounds, tell=status.update)
         for row in measure(cases, ceilings, rounds=rounds, tell=status.update):
             rows.append(row)
             table.add_row(*row.cells())
-    console.print(f"[bold]{record['device']}[/bold], best rates")
+    shown = console()
+    shown.print(f"[bold]{record['device']}[/bold], best rates")
     for precision, found in ceilings.items():
-        console.print(f"  {precision}: {found}")
-    console.print()
-    console.print(table)
+        shown.print(f"  {precision}: {found}")
+    shown.print()
+    shown.print(table)
     if out is not None:
         record["ceilings"] = {name: dataclasses.asdict(found) for name, found in ceilings.items()}
         record["rows"] = [row.plain() for row in rows]
         write_bytes(out, (json.dumps(record, indent=1) + "\n").encode())
-        console.print(f"\nwritten to {out}", soft_wrap=True)
+        shown.print(f"\nwritten to {out}", soft_wrap=True)
 
 
 def _warn_if_busy(load: Any) -> None:

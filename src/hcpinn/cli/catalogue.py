@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from .app import app, check_file
+from .printing import console, make_table
 
 
 @app.command("list")
 def list_command() -> None:
     """List the problems and methods."""
     from rich.console import Console
-    from rich.table import Table
 
     from ..catalog import ENTRIES
 
-    console = Console(highlight=False)
-    problems = Table("problem", "equation", "parameters", "T", box=None, header_style="bold", pad_edge=False)
+    shown = Console(highlight=False)
+    problems = make_table("problem", "equation", "parameters", "T")
     for entry in ENTRIES.values():
         values = ", ".join(f"{k} = {v:g}" for k, v in entry.problem.parameters.items())
         problems.add_row(entry.name, entry.equation, values, f"{entry.problem.horizon:g}")
-    console.print(problems)
-    console.print()
-    console.print(_methods_table())
+    shown.print(problems)
+    shown.print()
+    shown.print(_methods_table())
 
 
 @app.command()
@@ -57,26 +56,21 @@ def methods(
     if name is not None:
         typer.echo(to_toml(find_method(name, find_problem(problem))), nl=False)
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
-    console.print(_methods_table())
+    shown = console()
+    shown.print(_methods_table())
     for switches in (found for added in extensions() for found in added.switches):
-        parts = Table("switch", "what it turns on", box=None, header_style="bold", pad_edge=False)
+        parts = make_table("switch", "what it turns on")
         for switch, about in switches.parts.items():
             parts.add_row(switch, about)
-        console.print(f"\n[bold]{switches.about}[/bold] are named by their switches, joined by +:\n")
-        console.print(parts)
-    console.print("\nhcpinn methods NAME prints a method as TOML. --method also takes a TOML file.")
+        shown.print(f"\n[bold]{switches.about}[/bold] are named by their switches, joined by +:\n")
+        shown.print(parts)
+    shown.print("\nhcpinn methods NAME prints a method as TOML. --method also takes a TOML file.")
 
 
 def _methods_table() -> Any:
-    from rich.table import Table
-
     from ..catalog import DEFAULT, METHODS
 
-    table = Table("method", "what it is", box=None, header_style="bold", pad_edge=False)
+    table = make_table("method", "what it is")
     for name, method in METHODS.items():
         about = (method.__doc__ or "").splitlines()[0]
         table.add_row(name, about + (" [bold](default)[/bold]" if name == DEFAULT else ""))
@@ -93,22 +87,19 @@ def gallery(
 
     Prints the estimated error of each and the time it took. References are cached, so a second call is quick.
     """
-    from rich.console import Console
-    from rich.table import Table
-
     from ..catalog import ENTRIES
     from ..reference import solve_reference
     from ..solution.figures import finish, gallery_figure
 
     check_file(out)
-    table = Table("problem", "estimated error", "seconds", box=None, header_style="bold", pad_edge=False)
+    table = make_table("problem", "estimated error", "seconds")
     pictures = []
-    console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
-    with console.status("Computing references"):
+    shown = console()
+    with shown.status("Computing references"):
         for name, entry in ENTRIES.items():
             reference = solve_reference(entry.problem)
             pictures.append((entry.title, entry.problem, reference))
             table.add_row(name, f"{reference.error_estimate:.0e}", f"{reference.wall_s:.1f}")
     finish(gallery_figure(pictures), out)
-    console.print(table)
-    console.print(f"drawn in {out}", soft_wrap=True)
+    shown.print(table)
+    shown.print(f"drawn in {out}", soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,11 +10,10 @@ import typer
 
 from ..errors import MethodError
 from .app import EXIT_INTERRUPTED, BarOrLines, CheckpointEvery, MaxSeconds, app, escape
+from .printing import console, make_table
 from .study import EXIT_UNFINISHED
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ..study import Comparison, Pair, Recheck, Record
     from ..study.recheck import Selection
 
@@ -23,6 +21,9 @@ EXIT_DIFFERS = 1
 
 _REASONS = 3
 """How many are told in full."""
+
+_WIDE = 200
+"""Letters in a line that all columns fit into."""
 
 
 @app.command()
@@ -132,28 +133,21 @@ def recheck(
 
 
 def _show_selection(chosen: Selection) -> None:
-    from rich.table import Table
-
     from ..study.numbers import counted, duration
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in ("problems", "methods"):
-        table.add_column(heading)
-    for heading in ("compared", "in the group", "took"):
-        table.add_column(heading, justify="right")
+    sizes = ("compared", "in the group", "took")
+    table = make_table("problems", "methods", *sizes, right=sizes)
     for group in chosen.groups:
-        sizes = (str(len(group.records)), str(len(group.keys)), duration(group.seconds))
-        table.add_row(", ".join(group.problems), escape(", ".join(group.methods)), *sizes)
-    console = _console()
-    console.print(table)
+        found = (str(len(group.records)), str(len(group.keys)), duration(group.seconds))
+        table.add_row(", ".join(group.problems), escape(", ".join(group.methods)), *found)
+    shown = console(wide=_WIDE)
+    shown.print(table)
     runs, groups = counted(len(chosen.records), "run"), counted(len(chosen.groups), "group")
-    console.print(f"\n{runs} in {groups}, which took {duration(chosen.seconds)} at the time.")
+    shown.print(f"\n{runs} in {groups}, which took {duration(chosen.seconds)} at the time.")
     _show_left_out(chosen.left_out)
 
 
 def _show(found: Comparison, shown: Sequence[Pair], file: Path | None) -> None:
-    from rich.table import Table
-
     from ..study import Agreement
     from ..study.numbers import counted, number
     from ..study.rows import measured
@@ -162,13 +156,8 @@ def _show(found: Comparison, shown: Sequence[Pair], file: Path | None) -> None:
         value = None if record is None else measured(record, "rel_l2")
         return "–" if value is None else number(value)
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in ("problem", "method"):
-        table.add_column(heading)
-    for heading in ("seed", "error before", "error now", "difference"):
-        table.add_column(heading, justify="right")
-    for heading in ("verdict", "changed since"):
-        table.add_column(heading)
+    figures = ("seed", "error before", "error now", "difference")
+    table = make_table("problem", "method", *figures, "verdict", "changed since", right=figures)
     names = _labels([pair.before for pair in shown])
     for pair, name in zip(shown, names, strict=True):
         known = pair.now is not None and pair.now.done
@@ -182,11 +171,11 @@ def _show(found: Comparison, shown: Sequence[Pair], file: Path | None) -> None:
             escape(pair.agreement.value if known or pair.now is None else f"failed: {pair.now.reason}"),
             ", ".join(pair.changed),
         )
-    console = _console()
-    console.print(table)
+    printed = console(wide=_WIDE)
+    printed.print(table)
     counts = ", ".join(f"{found.counts[v]} {v.value}" for v in Agreement if found.counts[v])
     where = f" All figures are in {file}." if file else ""
-    console.print(f"\n{counted(len(found.pairs), 'run')}: {counts}.{where}")
+    printed.print(f"\n{counted(len(found.pairs), 'run')}: {counts}.{where}")
 
 
 def _show_left_out(reasons: Sequence[str]) -> None:
@@ -194,13 +183,6 @@ def _show_left_out(reasons: Sequence[str]) -> None:
         typer.echo(f"Left out: {reason}")
     if len(reasons) > _REASONS:
         typer.echo(f"Left out for such reasons: {len(reasons) - _REASONS} more.")
-
-
-def _console() -> Console:
-    """As wide as a terminal, or wide enough for every column."""
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
 
 
 def _labels(records: Sequence[Record]) -> list[str]:

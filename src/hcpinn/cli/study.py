@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +18,7 @@ from .app import (
     app,
     check_folder,
 )
+from .printing import console, make_table
 
 if TYPE_CHECKING:
     from ..study import Study, Tally
@@ -198,38 +198,30 @@ def _numbers(option: str, text: str) -> list[int]:
 
 
 def _list() -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     from ..study import named_studies
 
-    table = Table("study", "what it is", box=None, header_style="bold", pad_edge=False)
+    table = make_table("study", "what it is")
     for name, make in named_studies().items():
         table.add_row(name, (make.__doc__ or "").splitlines()[0])
-    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
+    console().print(table)
 
 
 def _forecast(wanted: Study, out: Path | None, together: int | None, processes: int) -> None:
     """Print what a study has to do, and what that is likely to cost here and on an H200."""
-    from rich.console import Console
-    from rich.table import Table
-
     from ..study.forecast import forecast
     from ..study.numbers import counted, duration
 
     found = forecast(wanted, out, together=together, processes=processes)
-    console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("section", no_wrap=True)
-    for heading in ("runs", "kept", "groups", "time here", "on an H200", "memory"):
-        table.add_column(heading, justify="right")
+    figures = ("runs", "kept", "groups", "time here", "on an H200", "memory")
+    table = make_table("section", *figures, right=figures, whole=("section",))
     for line in found.lines:
         times = [duration(seconds) if line.groups else "" for seconds in line.seconds]
         memory = f"{line.bytes / 2**30:.2f} GiB" if line.groups else ""
         table.add_row(line.section, str(line.runs), str(line.kept), str(line.groups), *times, memory)
-    console.print(table)
+    shown = console()
+    shown.print(table)
     here, there = (f"{duration(s)} on {m.name}" for s, m in zip(found.seconds, found.machines, strict=True))
-    console.print(
+    shown.print(
         f"\n{counted(found.runs, 'different run')}, {found.kept} of them in the store. To train: "
         f"{counted(found.groups, 'group')}, the largest of {counted(found.largest, 'run')}; "
         f"about {here}, {there}.\nRuns that several sections share are trained, and counted, with the "

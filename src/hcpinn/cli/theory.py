@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from ..errors import MethodError
 from .app import app, check_folder, show_facts
+from .printing import console, make_table
 from .solve import assignments
 
 _ALL = "all"
@@ -106,14 +106,9 @@ def _counts(text: str) -> list[int]:
 
 
 def _show(lines: list[list[str]], folder: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for head in lines[0]:
-        table.add_column(head, no_wrap=head in (lines[0][0], lines[0][-1]))
+    table = make_table(*lines[0], whole=(lines[0][0], lines[0][-1]))
     for line in lines[1:]:
         table.add_row(*line)
-    console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
-    console.print(table)
-    console.print(f"results in {folder}", soft_wrap=True)
+    shown = console()
+    shown.print(table)
+    shown.print(f"results in {folder}", soft_wrap=True)

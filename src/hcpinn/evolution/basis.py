@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..problem import Condition, Side
 from .features import Layer
 
 _PER_PANEL = 12
@@ -81,12 +79,8 @@ def orthonormal(
     *,
     order: int,
     cut: float,
-    conditions: Sequence[tuple[Side, Condition]] = (),
 ) -> Basis:
-    """The layer with output weights that make its functions orthonormal, of numerical rank at `cut`.
-
-    Only functions that meet the homogeneous `conditions` are kept.
-    """
+    """The layer with output weights that make its functions orthonormal, of numerical rank at `cut`."""
     neurons = layer.neurons(points, order)
     root = np.sqrt(weights)[:, None]
     columns, sizes, rows = np.linalg.svd(root * neurons[0], full_matrices=False)
@@ -94,17 +88,6 @@ def orthonormal(
     mix = rows[:rank].T / sizes[:rank]
     # Φ M carries rounding errors over σ; the left singular vectors, the same functions, do not.
     functions = columns[:, :rank] / root
-    if conditions:
-        highest = max(condition.order for _, condition in conditions)
-        ends = dataclasses.replace(layer, mix=mix).derivatives(np.array([layer.low, layer.high]), highest)
-        rows_at = np.stack(
-            [
-                sum(f * side.sign**k * ends[k][side.end] for k, f in enumerate(condition.factors))
-                for side, condition in conditions
-            ]
-        )
-        whole = np.linalg.qr((rows_at / np.linalg.norm(rows_at, axis=1)[:, None]).T, mode="complete")[0]
-        mix, functions = mix @ whole[:, len(rows_at) :], functions @ whole[:, len(rows_at) :]
     layer = dataclasses.replace(layer, mix=mix)
     factor, values = 1.0, [functions]
     for k, f in enumerate(neurons[1:], 1):

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -35,6 +36,7 @@ from .outcome import Halted, Pass
 from .pointwise import Pointwise
 from .projection import Projection
 from .radau import Track, integrate
+from .walls import wall_of
 
 Density = tuple[np.ndarray, np.ndarray]
 
@@ -73,9 +75,9 @@ class Evolution:
     """Radau points per time step: 3, 5 or 7."""
 
     def __post_init__(self) -> None:
-        if self.features is not None and self.features < 8:
+        if self.features is not None and not (isinstance(self.features, Integral) and self.features >= 8):
             raise MethodError(
-                f"An evolution needs at least 8 features per axis, but features = {self.features}."
+                f"An evolution needs at least 8 features per axis, but features = {self.features!r}."
             )
         if self.stages is not None and self.stages not in (3, 5, 7):
             raise MethodError(f"An evolution has 3, 5 or 7 stages, but stages = {self.stages!r}.")
@@ -287,20 +289,17 @@ class _Engine:
         problem = self.problem
         ends = problem.boundaries[axis]
         low, high = problem.domain.bounds[axis]
-        periodic, gated = ends.periodic, ends.prescribes_values
+        periodic, wall = ends.periodic, wall_of(problem, axis, 0)
         rng = np.random.default_rng([zlib.crc32(problem.space[axis].encode()), self.seed, number])
-        layer = sample(
-            count, low, high, periodic=periodic, gated=gated, density=density, steepest=2.0, rng=rng
-        )
+        layer = sample(count, low, high, periodic=periodic, wall=wall, density=density, steepest=2.0, rng=rng)
         if density is not None and periodic:  # periodic fronts come in pairs, half a period apart
             x, values = density
             density = x, np.maximum(values, np.interp(x + (high - low) / 2, x, values, period=high - low))
         room = (2.0 if density is None else 2.5 * finer) if self.dimensions == 1 else 1.5 * finer
         points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
         order = max(index[axis + 1] for index in problem.derivatives)
-        held = [] if gated else [(side, c) for side in ends.sides for c in side.conditions[0]]
-        cut = 1e-13 if self.dimensions == 1 and not held else 1e-10
-        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut, conditions=held)
+        cut = 1e-13 if self.dimensions == 1 else 1e-10
+        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut)
 
     def _note(self, count: int, solved: Solved, estimate: float) -> None:
         spent = self.limits.spent - sum(p.seconds for p in self.passes)

@@ -106,7 +106,8 @@ class Function(eqx.Module):
                 f"layer.{number}.weights": np.asarray(layer.weights),
                 f"layer.{number}.biases": np.asarray(layer.biases),
                 f"layer.{number}.mix": np.asarray(layer.mix),
-                f"layer.{number}.kind": np.array([layer.low, layer.high, layer.periodic, layer.gated]),
+                f"layer.{number}.polynomials": np.asarray(layer.polynomials),
+                f"layer.{number}.kind": np.array([layer.low, layer.high, layer.periodic, *layer.powers]),
             }
         return arrays
 
@@ -118,10 +119,18 @@ class Function(eqx.Module):
             part = {
                 name: np.asarray(arrays[f"layer.{number}.{name}"]) for name in ("weights", "biases", "mix")
             }
-            low, high, periodic, gated = np.asarray(arrays[f"layer.{number}.kind"])
-            layers.append(
-                Layer(**part, low=float(low), high=float(high), periodic=bool(periodic), gated=bool(gated))
+            low, high, periodic, *powers = np.asarray(arrays[f"layer.{number}.kind"])
+            # Files without polynomials have one power, of both ends.
+            polynomials = np.asarray(arrays.get(f"layer.{number}.polynomials", np.zeros((0, 1))))
+            layer = Layer(
+                **part,
+                polynomials=polynomials,
+                low=float(low),
+                high=float(high),
+                periodic=bool(periodic),
+                powers=(int(powers[0]), int(powers[-1])),
             )
+            layers.append(layer)
         with double():
             carrier = Carrier(problem, waves=int(arrays["waves"])) if "waves" in arrays else Carrier(problem)
         return cls(tuple(layers), np.asarray(arrays["edges"]), np.asarray(arrays["powers"]), carrier)

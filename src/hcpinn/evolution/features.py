@@ -1,4 +1,4 @@
-"""Sampled hidden layers along one axis, φ(x) = g(x) [tanh(A E(x) + b), 1] M, with all their derivatives.
+"""Sampled hidden layers along one axis, φ(x) = [g(x) tanh(A E(x) + b), g(x), p(x)] M, with all derivatives.
 
 E(x) = [cos kθ, sin kθ], k = 1 … m, with θ = 2π(x − a)/(b − a) along a periodic axis, and E(x) = x − (a + b)/2
 along any other. Functions of one coordinate are carried as Taylor coefficients, f(x + δ) = Σ fₖ δᵏ: products
@@ -14,6 +14,8 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from .walls import Wall
+
 Series = list[Any]
 """Taylor coefficients f₀, f₁, …, each points × functions."""
 
@@ -25,25 +27,29 @@ class Layer(eqx.Module):
     """A, inputs × neurons."""
     biases: Any
     mix: Any
-    """M, (neurons + 1) × functions."""
+    """M, (neurons + 1 + polynomials) × functions."""
+    polynomials: Any
+    """The coefficients of p in powers of ξ = (x − a)/(b − a), one row each."""
     low: float = eqx.field(static=True)
     high: float = eqx.field(static=True)
     periodic: bool = eqx.field(static=True)
-    gated: bool = eqx.field(static=True)
-    """Whether g = 4 (x − a)(b − x)/(b − a)², else g = 1."""
+    powers: tuple[int, int] = eqx.field(static=True)
+    """p and q in g ∝ (x − a)ᵖ (b − x)^q, whose maximum is 1."""
 
     def derivatives(self, x: Any, order: int) -> Series:
         """φ, φ′, …, φ⁽ⁿ⁾ at positions x: arrays points × functions."""
         return [math.factorial(k) * (f @ self.mix) for k, f in enumerate(self.neurons(x, order))]
 
     def neurons(self, x: Any, order: int) -> Series:
-        """The Taylor coefficients of g(x) [tanh(A E(x) + b), 1], before M."""
+        """The Taylor coefficients of [g(x) tanh(A E(x) + b), g(x), p(x)], before M."""
         xp = np if isinstance(x, np.ndarray) else jnp
         z = [e @ self.weights for e in self._embed(x, order, xp)]
         z[0] = z[0] + self.biases
         ones = xp.ones_like(x)[:, None]
         y = [xp.concatenate([f, ones if k == 0 else 0 * ones], 1) for k, f in enumerate(_tanh(z, xp))]
-        return product(y, self._gate(x, order), order) if self.gated else y
+        if any(self.powers):
+            y = product(y, self._gate(x, order), order)
+        return [xp.concatenate([f, p], 1) for f, p in zip(y, self._polynomials(x, order, xp), strict=True)]
 
     def _embed(self, x: Any, order: int, xp: Any) -> Series:
         if not self.periodic:
@@ -57,9 +63,27 @@ class Layer(eqx.Module):
         return [xp.concatenate([s * c for c in turns[k % 4]], 1) for k, s in enumerate(scales)]
 
     def _gate(self, x: Any, order: int) -> Series:
-        scale = 4 / (self.high - self.low) ** 2
-        parts = [(x - self.low) * (self.high - x), self.low + self.high - 2 * x, 0 * x - 1]
-        return [scale * p[:, None] for p in parts[: order + 1]]
+        length, (p, q) = self.high - self.low, self.powers
+        one = 0 * x[:, None] + 1
+        value: Series = [one * ((p + q) ** (p + q) / (p**p * q**q)), *[0 * one] * order]
+        ends = [((x[:, None] - self.low) / length, 1 / length)] * p
+        ends += [((self.high - x[:, None]) / length, -1 / length)] * q
+        for distance, slope in ends:
+            value = product(value, [distance, slope * one], order)
+        return value
+
+    def _polynomials(self, x: Any, order: int, xp: Any) -> Series:
+        length, degree = self.high - self.low, self.polynomials.shape[1] - 1
+        share = ((x - self.low) / length)[:, None]
+        powers = [xp.ones_like(share)]
+        for _ in range(degree):
+            powers.append(powers[-1] * share)
+        found = []
+        for k in range(order + 1):
+            rows = [math.comb(n, k) / length**k * powers[n - k] for n in range(k, degree + 1)]
+            table = xp.concatenate(rows, 1) if rows else 0 * share
+            found.append(table @ (self.polynomials[:, k:] if rows else self.polynomials[:, :1]).T)
+        return found
 
 
 def product(left: Series, right: Series, order: int) -> Series:
@@ -88,7 +112,7 @@ def sample(
     high: float,
     *,
     periodic: bool,
-    gated: bool,
+    wall: Wall,
     density: tuple[np.ndarray, np.ndarray] | None,
     steepest: float,
     rng: np.random.Generator,
@@ -120,7 +144,8 @@ def sample(
             more = added[0]
         weights = np.concatenate([weights, more], 1)
         biases = np.concatenate([biases, added[1]])
-    return Layer(weights, biases, np.eye(count + 1), low, high, periodic, gated)
+    mix = np.eye(count + 1 + len(wall.polynomials))
+    return Layer(weights, biases, mix, wall.polynomials, low, high, periodic, wall.powers)
 
 
 def _fronts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -14,8 +13,9 @@ import numpy as np
 from jaxtyping import Array
 
 from ..machine.precision import double
-from ..problem import Index, Problem, Side
-from ..trial import Decay, Semigroup, jet_of
+from ..problem import Index, Problem
+from ..trial import Semigroup, jet_of
+from ..trial.edges import join_edges
 from ..trial.function import columns
 from ..trial.semigroup import Waves, has_waves
 
@@ -64,7 +64,7 @@ class Carrier:
             self.waves.tail_rate *= _FADE if self.fades else _TAIL
             self.function: Callable[[Array], Array] = self.waves
         else:
-            self.function = _with_slopes(problem, Decay(0.0).bind(problem, problem.parameters))
+            self.function = _with_walls(problem)
 
     def _expand(self) -> None:
         """The waves, and whether and how well what they leave fades."""
@@ -237,55 +237,17 @@ def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
     return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
 
 
-def _with_slopes(problem: Problem, lift: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A lift that meets all conditions, axis after axis: ψ + Σ h(x) (data − B ψ) on both faces.
+def _with_walls(problem: Problem) -> Callable[[Array], Array]:
+    """u₀ and what it takes to meet all conditions at walls."""
 
-    B is a condition's left side and the polynomials h have B h = 1 for it and 0 for all others.
-    """
-    for axis, ends in enumerate(problem.boundaries):
-        if ends.sides and not ends.prescribes_values:
-            lift = _corrected(problem, lift, axis)
-    return lift
+    def start(t: Array, space: list[Array]) -> Array:
+        return problem.to_components(problem.initial_values(space))
 
+    held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
+    joined = join_edges(problem, held, problem.parameters, start)
 
-def _corrected(problem: Problem, lift: Callable[[Array], Array], axis: int) -> Callable[[Array], Array]:
-    (low, high), sides = problem.domain.bounds[axis], problem.boundaries[axis].sides
-    conditions = [(side, number) for side in sides for number in range(len(side.conditions[0]))]
-    blends = _blends(sides, high - low)
-    orders = range(1 + max(side.conditions[0][number].order for side, number in conditions))
-
-    def corrected(points: Array) -> Array:
-        total = lift(points)
+    def lift(points: Array) -> Array:
         t, *space = columns(problem, points)
-        across = [x for i, x in enumerate(space) if i != axis]
-        position = (space[axis] - low) / (high - low)
-        indices = [tuple(k if i == axis + 1 else 0 for i in range(points.shape[1])) for k in orders]
-        faces = [points.at[:, axis + 1].set(edge) for edge in (low, high)]
-        jets = [jet_of(lift, face, indices) for face in faces]
-        data = [problem.boundary_components(side, t, across) for side in sides]
-        for (side, number), blend in zip(conditions, blends, strict=True):
-            factors = side.conditions[0][number].factors
-            missing = jnp.stack([own[number] for own in data[side.end]], axis=-1)
-            for k, factor in enumerate(factors):
-                missing = missing - factor * side.sign**k * jets[side.end][indices[k]]
-            total = total + jnp.polyval(jnp.asarray(blend[::-1]), position)[:, None] * missing
-        return total
+        return joined(t, space)
 
-    return corrected
-
-
-def _blends(sides: Sequence[Side], length: float) -> np.ndarray:
-    """For each condition, coefficients in powers of ξ = (x − a)/(b − a) of the smallest polynomial h
-    with B h = 1 for it and 0 for the others.
-    """
-    conditions = [(side, condition) for side in sides for condition in side.conditions[0]]
-    highest = max(2 * len(conditions) - 1, *(condition.order + 1 for _, condition in conditions))
-    rows = []
-    for side, condition in conditions:
-        row = np.zeros(highest + 1)
-        for k, factor in enumerate(condition.factors):
-            for power in range(k, highest + 1):
-                at_end = 1.0 if side.end or power == k else 0.0
-                row[power] += factor * side.sign**k * math.perm(power, k) * at_end / length**k
-        rows.append(row)
-    return np.linalg.pinv(np.stack(rows)).T
+    return lift

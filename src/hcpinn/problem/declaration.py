@@ -17,7 +17,7 @@ from jaxtyping import Array
 
 from ..errors import HcpinnError, ProblemError, unknown_name
 from ..machine.precision import double
-from .calling import argument_names, call_by_name, evaluate_data
+from .calling import Tables, argument_names, call_by_name, evaluate_data, tables_for
 from .conditions import Condition, Periodic
 from .domain import Box
 from .expression import Index, coordinate, field
@@ -27,8 +27,9 @@ HORIZON = "horizon"
 """The name under which `with_parameters` takes the horizon."""
 
 _JNP_HINT = (
-    "rhs calls a jax.numpy function on a field, a coordinate or one of their derivatives. Use NumPy's: "
-    "np.sin(u) in place of jnp.sin(u). For any other function write hcpinn.apply(function, u)."
+    "rhs hands a field, a coordinate or one of their derivatives to a function that does not take it, such "
+    "as one of jax.numpy or SciPy. Use NumPy's: np.sin(u) in place of jnp.sin(u). For another function that "
+    "jax can differentiate write hcpinn.apply(function, u)."
 )
 
 
@@ -80,9 +81,15 @@ class Problem:
     """What messages and files call it; it decides nothing else."""
 
     def __post_init__(self) -> None:
-        for name in ("parameters", "ranges"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-        object.__setattr__(self, "breaks", MappingProxyType(dict(self.breaks)))
+        for name in ("parameters", "ranges", "breaks"):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping):
+                raise ProblemError(f"{name} must name its values, as in {{'gamma': …}}, but is {given!r}.")
+            object.__setattr__(self, name, MappingProxyType(dict(given)))
+        for name in ("start", "horizon"):  # numbers of NumPy and JAX count as such
+            value = getattr(self, name)
+            if isinstance(value, np.generic | np.ndarray | Array) and np.ndim(value) == 0:
+                object.__setattr__(self, name, np.asarray(value).item())
         from .checks import check_problem
 
         with double():
@@ -196,6 +203,8 @@ class Problem:
         available.update(parameters if parameters is not None else self.parameters)
         result = call_by_name(self.rhs, "rhs", available)
         values = result if isinstance(result, tuple | list) else (result,)
+        if any(value is None for value in values):
+            raise ProblemError("rhs returned None. Is its `return` missing?")
         if len(values) != len(self.fields):
             raise ProblemError(
                 f"rhs returned {len(values)} value(s) for {len(self.fields)} field(s) "
@@ -212,14 +221,25 @@ class Problem:
             return self.initial.state(list(coordinates))
         given = self.parameters if parameters is None else parameters
         named = dict(zip(self.space, coordinates, strict=True))
-        values = evaluate_data(self.initial, "initial", named, given, self.space)
+        values = evaluate_data(self.initial, "initial", named, given, self.space, self.tables, self._alone[0])
         if len(values) != len(self.fields):
             raise ProblemError(
                 f"initial gives {len(values)} value(s), but rhs has {len(self.fields)} field(s): "
                 f"{', '.join(self.fields)}. Return one per field, as a tuple; if one of these is a "
-                "constant, add it to parameters=…"
+                f"constant, add it to parameters=…{self._misread()}"
             )
         return values
+
+    def _misread(self) -> str:
+        """What an argument of `rhs` that counts as a field may have been meant as."""
+        for name in self.fields:
+            base, _, letters = name.partition("_")
+            if name in ("x", "y", "z"):
+                axes = ", ".join(self.space)
+                return f" '{name}' counts as a field, for the domain has only {axes}."
+            if letters and set(letters) <= set("txyz") and base in self.fields:
+                return f" '{name}' counts as a field; for the derivative write {base}.{letters}."
+        return ""
 
     def boundary_values(
         self,
@@ -239,7 +259,9 @@ class Problem:
 
         def data(condition: Condition) -> Array:
             role = f"{condition.kind} data at {side.place}"
-            values = evaluate_data(condition.data, role, named, given, self.space)
+            values = evaluate_data(
+                condition.data, role, named, given, self.space, self.tables, self._alone[1]
+            )
             if len(values) == 1:
                 return values[0]
             if condition.field is None:
@@ -296,6 +318,39 @@ class Problem:
                 parts[name] = np.real(values[name])
         return parts
 
+    @property
+    def _alone(self) -> tuple[str, str] | tuple[None, None]:
+        """The coordinate that initial data and the one that boundary data depend on, if there is but one."""
+        return (self.space[0], "t") if len(self.space) == 1 else (None, None)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """Series for initial and boundary data that JAX cannot trace, such as splines of SciPy."""
+        if isinstance(self.initial, _Restart):
+            return ()
+        whole = dict(zip(self.axes, [(self.start, self.horizon), *self.domain.bounds], strict=True))
+        places = {name: whole[name] for name in self.space}
+        found = tables_for(self.initial, "initial", places, self.parameters, self.space, self._alone[0])
+        for side in self.sides:
+            edge = self.domain.bounds[side.axis][side.end]
+            bounds = {**whole, side.letter: (edge, edge)}
+            for condition in (c for own in side.conditions for c in own):
+                if not any(condition.data is known for known, _, _ in found):
+                    role = f"{condition.kind} data at {side.place}"
+                    found += tables_for(
+                        condition.data, role, bounds, self.parameters, self.space, self._alone[1]
+                    )
+        return tuple(found)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was made of the declaration that its reader should know."""
+        return tuple(
+            f"Data that NumPy or plain Python alone can evaluate are interpolated to rounding along {name}, "
+            f"by {table.intervals} Chebyshev series."
+            for _, name, table in self.tables
+        )
+
     @cached_property
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
         with double():
@@ -327,7 +382,10 @@ class Problem:
         except HcpinnError:
             raise
         except Exception as error:
-            if isinstance(error, TypeError) and "Expression" in str(error):
+            # NumPy says the latter of what it cannot make an array of.
+            if isinstance(error, TypeError | ValueError) and any(
+                told in str(error) for told in ("Expression", "array element with a sequence")
+            ):
                 raise ProblemError(_JNP_HINT) from error
             raise ProblemError(f"rhs failed with {type(error).__name__}: {error}") from error
         for name, value in zip(self.fields, outcome, strict=True):

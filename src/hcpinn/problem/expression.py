@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import jax.scipy.special
 import numpy as np
 from jaxtyping import Array
 
@@ -42,6 +43,10 @@ def watch_differentiated() -> Iterator[list[Expression]]:
         yield found
     finally:
         _differentiated.reset(token)
+
+
+class PointwiseError(ProblemError):
+    """A quantity at all points at once is used like one number."""
 
 
 class Expression:
@@ -224,17 +229,42 @@ class Expression:
         return self._compare(operator.le, other)
 
     def __bool__(self) -> bool:
-        raise ProblemError(
+        raise PointwiseError(
             "The right-hand side branches on the value of a field (an `if`, `and`, or comparison). "
             "Use np.where or np.maximum so that it holds at every point at once."
         )
+
+    def __float__(self) -> float:
+        raise PointwiseError(
+            "The right-hand side makes a single number of a field, a coordinate or one of their derivatives, "
+            "as float() and the functions of the module math do. It stands for the values at all points: use "
+            "NumPy's functions, such as np.sin or np.exp."
+        )
+
+    def __getitem__(self, _: Any) -> Expression:
+        raise ProblemError(
+            "The right-hand side asks for an entry of a field, a coordinate or one of their derivatives, as "
+            "in u[0]. In rhs each stands for the values at all points: write u itself."
+        )
+
+    __iter__ = None  # which would else try the entries
+
+    def __mod__(self, other: Any) -> Expression:
+        return apply(jnp.mod, self, other)
+
+    def __rmod__(self, other: Any) -> Expression:
+        return apply(jnp.mod, other, self)
+
+    def __floordiv__(self, other: Any) -> Expression:
+        return apply(jnp.floor_divide, self, other)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
             return NotImplemented
         if ufunc.__name__ in _ARITHMETIC:
             return _ARITHMETIC[ufunc.__name__](*(self._wrap(i) for i in inputs))
-        function = getattr(jnp, ufunc.__name__, None)
+        name = ufunc.__name__
+        function = getattr(jnp, name, None) or getattr(jax.scipy.special, name, None)
         return NotImplemented if function is None else apply(function, *inputs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -243,7 +273,7 @@ class Expression:
         function = getattr(jnp, func.__name__, None)
         if function is None or kwargs:
             return NotImplemented
-        return apply(function, *args)
+        return apply(function, *(jnp.asarray(a) if isinstance(a, list | tuple) else a for a in args))
 
     def __repr__(self) -> str:
         return f"Expression({'constant' if self._derivative is None else 'field'})"

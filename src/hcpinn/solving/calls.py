@@ -209,9 +209,13 @@ def _by_default(sitting: Sitting, problem: Problem, seed: int) -> list[Solution]
     [other] = sitting.outcomes(trained)
     if evolved is not None and estimate(evolved) <= estimate(other):
         [solution] = _judged(sitting, own, [evolved])
-        return [dataclasses.replace(solution, notes=(f"{TAKES_OVER} was tried too, and did no better.",))]
+        return [_noted(solution, f"{TAKES_OVER} was tried too, and did no better.")]
     [solution] = _judged(sitting, trained, [other])
-    return [dataclasses.replace(solution, notes=(f"{TAKES_OVER} took over from {DEFAULT}: {why}",))]
+    return [_noted(solution, f"{TAKES_OVER} took over from {DEFAULT}: {why}")]
+
+
+def _noted(solution: Solution, note: str) -> Solution:
+    return dataclasses.replace(solution, notes=(*solution.notes, note))
 
 
 def _judged(sitting: Sitting, runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[Solution]:
@@ -232,6 +236,7 @@ def _compared(
             seed=run.seed,
             accuracy=sitting.accuracy,
             provenance=provenance(sitting.count),
+            notes=run.problem.notes,
         )
         for run, outcome, own in zip(runs, outcomes, trusted, strict=True)
     ]

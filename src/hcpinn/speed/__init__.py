@@ -3,7 +3,7 @@
 from .bench import BenchCase, BenchRow, measure, measure_case, standard_cases
 from .ceilings import Ceilings, all_ceilings, measure_ceilings
 from .counts import Work, step_work
-from .problems import model_problem
+from .models import model_problem
 from .step import TrainingStep
 from .timing import Timing, time_steps
 

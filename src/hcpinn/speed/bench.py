@@ -12,8 +12,10 @@ from ..descent import Adam, Method
 from ..descent.runs import Run
 from ..trial import MLP, Decay, Fourier
 from .ceilings import Ceilings
-from .problems import model_problem
+from .counts import Work
+from .models import model_problem
 from .step import TrainingStep
+from .timing import Timing
 
 HEADS = ("precision", "runs", "order", "fields", "ms per step", "floor", "over floor", "points per s")
 
@@ -56,19 +58,18 @@ class BenchCase:
 
 @dataclass(frozen=True)
 class BenchRow:
-    """What was measured in one case; times in seconds per step, work per step."""
+    """What was measured in one case, per step."""
 
     case: BenchCase
-    time: float
-    fastest: float
-    slowest: float
+    timing: Timing
+    work: Work
     floor: float
-    compiling: float
-    rounds: int
-    products: float
-    arithmetic: float
-    functions: float
-    bytes: float
+    """Seconds at least."""
+
+    @property
+    def time(self) -> float:
+        """Seconds, the median of the rounds."""
+        return self.timing.median
 
     @property
     def ratio(self) -> float:
@@ -82,21 +83,24 @@ class BenchRow:
 
     def plain(self) -> dict[str, Any]:
         """A flat mapping, for files."""
-        plain = dataclasses.asdict(self)
-        return {**plain.pop("case"), **plain}
+        case, timing, work = (dataclasses.asdict(part) for part in (self.case, self.timing, self.work))
+        return {**case, "time": timing.pop("median"), **timing, "floor": self.floor, **work}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> BenchRow:
         """The row from its flat mapping."""
-        names = [f.name for f in dataclasses.fields(BenchCase)]
-        case = BenchCase(**{name: plain[name] for name in names})
-        return cls(case, **{k: v for k, v in plain.items() if k not in names})
+        known = {**plain, "median": plain["time"]}
+        made = (kind(**{f.name: known[f.name] for f in dataclasses.fields(kind)}) for kind in _PARTS)
+        return cls(*made, floor=plain["floor"])
 
     def cells(self) -> tuple[str, ...]:
         """The row as text, under `HEADS`."""
         case = self.case
         times = (f"{1e3 * self.time:.3g}", f"{1e3 * self.floor:.3g}", f"{self.ratio:.2g}×")
         return (case.precision, str(case.runs), str(case.order), str(case.fields), *times, f"{self.rate:.3g}")
+
+
+_PARTS: tuple[Any, ...] = (BenchCase, Timing, Work)
 
 
 def standard_cases(points: int, runs: int) -> list[BenchCase]:
@@ -136,6 +140,4 @@ def measure_case(case: BenchCase, ceilings: Ceilings, *, rounds: int, limit: flo
     step = case.step()
     work = step.work()
     floor = ceilings.floor(work)
-    timing = step.time(floor, rounds=rounds, limit=limit)
-    times = dataclasses.asdict(timing)
-    return BenchRow(case, time=times.pop("median"), floor=floor, **times, **dataclasses.asdict(work))
+    return BenchRow(case, step.time(floor, rounds=rounds, limit=limit), work, floor)

@@ -5,7 +5,7 @@ from .compare import Comparison, compare
 from .declaration import Section, Study
 from .from_toml import grid, load_study
 from .named import find_study, named_studies
-from .page import PageParts
+from .page import StudyPage
 from .recheck import Recheck, recheck
 from .record import Record, run_key
 from .report import write_report, write_tables
@@ -18,7 +18,6 @@ from .watch import Watch
 __all__ = [
     "Agreement",
     "Comparison",
-    "PageParts",
     "Pair",
     "Recheck",
     "Record",
@@ -26,6 +25,7 @@ __all__ = [
     "Section",
     "Store",
     "Study",
+    "StudyPage",
     "Table",
     "Tally",
     "Watch",

@@ -136,15 +136,6 @@ def figure(picture: Picture) -> str:
     )
 
 
-def image(content: bytes, title: str) -> str:
-    """A PNG as a figure that enlarges on a click."""
-    data = base64.b64encode(content).decode()
-    return (
-        f'<figure><button type="button" aria-label="Enlarge: {escape(title)}"><img alt="{escape(title)}" '
-        f'src="data:image/png;base64,{data}"></button><figcaption>{escape(title)}</figcaption></figure>'
-    )
-
-
 def pictures(parts: Sequence[str]) -> str:
     """Figures side by side, as space allows."""
     return f'<div class="pictures">{"".join(parts)}</div>' if parts else ""

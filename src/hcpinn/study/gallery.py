@@ -11,11 +11,11 @@ from ..errors import HcpinnError
 from ..solution.figures import Shown, field_figure, slice_figure
 from .columns import measures_of
 from .fields import fields_of
-from .figures import errors_figure, has_history, losses_figure, row_label
 from .numbers import number
 from .picture import to_svg
 from .record import Record
 from .rows import Middle, Row, measured
+from .run_figures import errors_figure, has_history, losses_figure, row_label
 from .store import Store
 from .tables import Table
 

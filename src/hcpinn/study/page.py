@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from typing import Protocol
 
 from . import elements
 from .elements import anchor, facts, pictures
@@ -37,43 +36,22 @@ class Chapter:
     """Chapters that the contents show below it, in place of content of its own."""
 
 
-class PageParts(Protocol):
-    """What an extension gives for the page of a study. `StudyPage` is the usual one."""
+class StudyPage:
+    """All runs at a glance, a chapter for each section, and where the results come from.
 
+    The page of an extension derives from it and overrides what is to differ.
+    """
+
+    style = script = ""
+    """CSS and JavaScript of its own."""
     title: str
     lead: str
     """HTML below the title."""
-    style: str
-    """CSS of its own."""
-    script: str
-    """JavaScript of its own."""
-
-    @property
-    def tables(self) -> Sequence[Table]:
-        """Every table, for the page and for files."""
-        ...
-
-    def tiles(self) -> list[tuple[str, str]]:
-        """The figures at the top: a number and what it counts."""
-        ...
-
-    def notes(self) -> list[str]:
-        """Sentences of warning below them, as HTML."""
-        ...
-
-    def chapters(self, draw: Draw) -> list[Chapter]:
-        """The chapters in their order."""
-        ...
-
-
-class StudyPage:
-    """The usual page: all runs at a glance, a chapter for each section, and where the results come from."""
-
-    style = script = ""
 
     def __init__(self, results: Results):
         self.results = results
-        self.tables = study_tables(results)
+        self.tables: Sequence[Table] = study_tables(results)
+        """Every table, for the page and for files."""
         self.title = escape(results.title)
         problems = dict.fromkeys(record.problem for record in results.records)
         methods = dict.fromkeys(record.method for record in results.records)
@@ -83,7 +61,7 @@ class StudyPage:
         )
 
     def tiles(self) -> list[tuple[str, str]]:
-        """Runs, converged ones, the smallest error, and time."""
+        """The figures at the top, a number and what it counts: runs, the smallest error, and time."""
         records = self.results.records
         done = [record for record in records if record.done]
         failed = len(records) - len(done)
@@ -98,7 +76,7 @@ class StudyPage:
         ]
 
     def notes(self) -> list[str]:
-        """How many runs are still to come."""
+        """Sentences of warning below them, as HTML: how many runs are still to come."""
         missing = sum(max(row.expected - len(row.records), 0) for table in self.tables for row in table.rows)
         return [
             f"{counted(missing, 'run')} of this study {'has' if missing == 1 else 'have'} not been run yet."

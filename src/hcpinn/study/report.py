@@ -13,7 +13,7 @@ from ..errors import unknown_name
 from ..machine.files import write_bytes
 from . import elements
 from .gallery import Picture
-from .page import Chapter, PageParts, StudyPage
+from .page import Chapter, StudyPage
 from .results import Results, read_results
 
 
@@ -52,7 +52,7 @@ def write_tables(folder: str | Path, out: str | Path) -> list[Path]:
     return written
 
 
-def page_parts(results: Results) -> PageParts:
+def page_parts(results: Results) -> StudyPage:
     """What the page of a store shows: the usual parts, or those that an extension has for its studies."""
     pages = {name: make for added in extensions() for name, make in added.pages.items()}
     if not results.page:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -12,7 +12,6 @@ from jaxtyping import Array
 
 from .. import jets
 from ..problem import Condition, Problem, Side
-from .walls import Walls
 
 Edges = Callable[[Array, list[Array]], Array]
 """A function of t and x, …, with one column per component."""
@@ -21,29 +20,34 @@ Held = tuple[Side, int, Condition]
 """A condition at a side, with its number among those of its field there."""
 
 
-def join_edges(problem: Problem, walls: Walls, parameters: Mapping[str, Any]) -> Edges:
-    """G, equal to the data on all sides whose conditions `walls` holds.
+def join_edges(
+    problem: Problem,
+    held: Collection[tuple[str, int]],
+    parameters: Mapping[str, Any],
+    start: Edges | None = None,
+) -> Edges:
+    """G, equal to the data on all sides `held`, by part and component; it starts from 0 or another function.
 
     Axis after axis adds what is still missing on its two faces, along polynomials h with B h = 1 for one
     condition B and 0 for the others on this axis: G ← G + Σ h(ξ) (g − B G). On the faces of the axes before
     nothing is missing, since data agree where faces meet.
     """
-    total: Edges | None = None
+    total = start
     for axis in range(len(problem.space)):
-        held = [_held(problem, walls, axis, c) for c in range(len(problem.components))]
-        if any(held):
-            total = _joined(problem, axis, held, total, parameters)
+        here = [_held(problem, held, axis, c) for c in range(len(problem.components))]
+        if any(here):
+            total = _joined(problem, axis, here, total, parameters)
     if total is None:
         return lambda t, space: jnp.zeros((len(t), len(problem.components)), t.dtype)
     return total
 
 
-def _held(problem: Problem, walls: Walls, axis: int, component: int) -> list[Held]:
+def _held(problem: Problem, held: Collection[tuple[str, int]], axis: int, component: int) -> list[Held]:
     field = problem.component_fields[component]
     return [
         (side, number, condition)
         for side in problem.boundaries[axis].sides
-        if (side.part, component) in walls.held
+        if (side.part, component) in held
         for number, condition in enumerate(side.conditions[field])
     ]
 
@@ -93,11 +97,14 @@ def _joined(
 def blend(conditions: Sequence[tuple[Side, Condition]], length: float) -> np.ndarray:
     """For each condition the coefficients, in powers of ξ, of a polynomial h: B h = 1 for it, 0 for others.
 
-    It has the lowest degree there is, and of these the smallest coefficients.
+    Of the lowest degree that has them, it has the smallest coefficients. Where values alone, or values with
+    slopes, are prescribed, that is Hermite's; else its degree is odd and at least 3.
     """
     if not conditions:
         return np.zeros((0, 1))
-    for degree in range(len(conditions) - 1, 12):
+    each = [sorted(c.order for s, c in conditions if s.end == end) for end in (0, 1)]
+    hermite = all(orders == list(range(len(orders))) for orders in each)
+    for degree in range(len(conditions) - 1 if hermite else 2 * len(conditions) - 1, 12):
         rows = polynomial_rows(conditions, length, degree)
         sizes = np.abs(rows).max(axis=1)
         if (sizes > 0).all():

@@ -56,7 +56,7 @@ class Decay(Lift):
             decay = jnp.exp(-self.rate * (t - problem.start))[:, None]
             if not walls.held:
                 return decay * start
-            edges = join_edges(problem, walls, parameters)
+            edges = join_edges(problem, walls.held, parameters)
             return edges(t, space) + decay * (start - edges(jnp.full_like(t, problem.start), space))
 
         return lift

@@ -97,7 +97,7 @@ class Waves:
         damping = -np.real(rates)
         self.tail_rate = float(damping.max(initial=0.0))
         self.whole = whole
-        self._edges = join_edges(problem, Walls(problem), problem.parameters)
+        self._edges = join_edges(problem, Walls(problem).held, problem.parameters)
 
     @property
     def growth(self) -> float:
@@ -272,7 +272,7 @@ def _sines(problem: Problem, most: int) -> tuple[np.ndarray, np.ndarray]:
     count = 1 << 14
     (low, high), length = problem.domain.bounds[0], problem.domain.lengths[0]
     x = jnp.asarray(low + (high - low) * np.arange(1, count) / count)
-    edges = join_edges(problem, Walls(problem), problem.parameters)
+    edges = join_edges(problem, Walls(problem).held, problem.parameters)
     start = problem.to_components(problem.initial_values([x])) - edges(jnp.full_like(x, problem.start), [x])
     fields = np.stack([np.asarray(v) for v in problem.to_fields(start)])
     sines = np.asarray(scipy.fft.dst(fields, type=1, axis=1))[:, :most] / count

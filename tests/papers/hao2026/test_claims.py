@@ -7,8 +7,8 @@ import pytest
 from hcpinn.papers.hao2026.claims import CLAIMS
 from hcpinn.papers.hao2026.findings import Status, our_evidence, published_evidence, weigh
 from hcpinn.papers.hao2026.published import published_rows
-from hcpinn.papers.hao2026.tables import read_tables
-from hcpinn.papers.hao2026.theory.comparison import Findings
+from hcpinn.papers.hao2026.reproduced_tables import read_tables
+from hcpinn.papers.hao2026.theory.conditioning import Findings
 from recorded import record
 
 BY_NAME = {claim.name: claim for claim in CLAIMS}

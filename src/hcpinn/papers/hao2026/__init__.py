@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from ...catalog import Extension
 from . import rivals
-from .rows import ABLATION, baseline, best_settings
+from .ablation import ABLATION, baseline, best_settings
 
 if TYPE_CHECKING:
-    from ...study import PageParts, Results, Study
+    from ...study import Results, Study, StudyPage
 
 PAGE = "hao2026"
 """What stores call the page of this study."""
@@ -23,8 +23,8 @@ def _studies() -> Mapping[str, Callable[[], Study]]:
     return named()
 
 
-def _page(results: Results) -> PageParts:
-    from .page import PaperPage
+def _page(results: Results) -> StudyPage:
+    from .paper_page import PaperPage
 
     return PaperPage(results)
 

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from ...study.numbers import number
+from .ablation import SETTINGS, SWITCHES
 from .findings import (
     ClaimCase,
     Evidence,
@@ -19,7 +20,6 @@ from .findings import (
     within,
 )
 from .published import ADVECTION_HORIZON, PublishedRow, published_rows
-from .rows import SETTINGS, SWITCHES
 from .seeds import contrary, every, lies_below, seed_by_seed
 
 _ABLATION = "ablation "

@@ -8,10 +8,10 @@ from ...catalog import ENTRIES
 from ...solution.figures import Shown
 from ...study import Store
 from ...study.gallery import Gallery, Picture, drawn, errors_picture, losses_pictures, said
-from .figures import advection_figure, modes_figure, overview_figure, scatter_figure
 from .reproduced import MEASURES, ReproducedTable
+from .reproduced_figures import advection_figure, modes_figure, overview_figure, scatter_figure
+from .reproduced_tables import own_rows, reproduced_rows, row_of
 from .studies import best_row
-from .tables import own_rows, reproduced_rows, row_of
 
 
 class PaperGallery:

@@ -13,7 +13,7 @@ from ...catalog.methods import find_method
 from ...catalog.problems import find_problem
 from ...descent import Method
 from ...problem import Problem
-from .rows import SWITCHES
+from .ablation import SWITCHES
 
 ADVECTION_HORIZON = {"horizon": 0.5}
 """T of the paper's advection, which it does not state: an inference.

@@ -9,7 +9,7 @@ from ...descent import LBFGS, Adam, Exponential, Method
 from ...objective import Attention, Causal, InitialPenalty
 from ...problem import Problem
 from ...trial import MLP, Characteristic, ModifiedMLP, NoGate, NoLift
-from .rows import fourier_modes, row
+from .ablation import fourier_modes, row
 
 
 def causal(problem: Problem) -> Method:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from ...errors import UnusableFileError
 from ...machine.files import read_json, reading
-from ...study.elements import code, facts, image, pictures
+from ...study.elements import code, facts, pictures
 from ...study.numbers import number
 from ...study.page import Chapter
 from ...study.picture import small_png
@@ -51,7 +52,7 @@ def theory_parts(folder: Path) -> str:
             _numbers(path, folder) for path in here if path.suffix == ".json" and path.stem not in tables
         ]
         images = [
-            image(_picture(path, folder), f"{title}: {_words(path.stem)}".removeprefix(": "))
+            _image(_picture(path, folder), f"{title}: {_words(path.stem)}".removeprefix(": "))
             for path in here
             if path.suffix == ".png"
         ]
@@ -89,6 +90,15 @@ def _table(path: Path, folder: Path) -> str:
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(_words(path.stem))}"><table>'
         f"<thead><tr>{_cells('th', lines[0])}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _image(content: bytes, title: str) -> str:
+    """A PNG as a figure that enlarges on a click."""
+    data = base64.b64encode(content).decode()
+    return (
+        f'<figure><button type="button" aria-label="Enlarge: {escape(title)}"><img alt="{escape(title)}" '
+        f'src="data:image/png;base64,{data}"></button><figcaption>{escape(title)}</figcaption></figure>'
     )
 
 

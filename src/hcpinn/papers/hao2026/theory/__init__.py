@@ -2,7 +2,7 @@
 
 from .analysis import Analysis, KernelState, TrainingAnalysis, analyse
 from .choices import Choice, compare_choices, standard_choices
-from .comparison import Findings, Indicators, compare_indicators
+from .conditioning import Findings, Indicators, compare_indicators
 from .consistency import Consistency, check_consistency, transformed_residual
 from .hessian import Bounds, Matrices, bounds, matrices
 

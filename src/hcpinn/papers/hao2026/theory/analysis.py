@@ -23,7 +23,7 @@ from ....theory.kernel import Spectrum, kernel, spectrum, trace_shares
 from ....theory.modes import ErrorProbe, ModeDecay, mode_decay
 from ....theory.systems import System, Tangent, hard_method, soft_method
 from .choices import Choice, compare_choices
-from .comparison import Findings, Indicators, compare_indicators, indicators
+from .conditioning import Findings, Indicators, compare_indicators, indicators
 from .consistency import Consistency, check_consistency
 from .hessian import Bounds, bounds, matrices
 

@@ -12,8 +12,8 @@ from ....machine.files import write_bytes
 from ....problem import Problem
 from ....theory import hard_method
 from .analysis import analyse
-from .figures import draw
 from .table import markdown_table, row_cells, table_rows
+from .theory_figures import draw
 
 FILE = "theory.json"
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....descent import to_dict
 from ....theory.decay import shown_directions
-from .comparison import TIMES
+from .conditioning import TIMES
 
 if TYPE_CHECKING:
     from .analysis import Analysis, TrainingAnalysis

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .comparison import JUDGED, TIMES
+from .conditioning import JUDGED, TIMES
 
 HEADS = (
     "problem",

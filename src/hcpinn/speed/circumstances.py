@@ -1,4 +1,4 @@
-"""Where measurements come from: device, versions, commit, and the load of the machine."""
+"""The circumstances of a measurement: device, versions, commit, and the load of the machine."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..machine.commit import source_commit
 from ..machine.provenance import provenance
 
 
-def origin(program: str, arguments: Sequence[str]) -> dict[str, Any]:
-    """The origin of measurements that start now; of paths among the arguments only the last part is kept."""
+def circumstances(program: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """Those of measurements that start now; of paths among the arguments only the last part is kept."""
     where = provenance()
     return {
         "command": " ".join([program, *(Path(argument).name for argument in arguments)]),

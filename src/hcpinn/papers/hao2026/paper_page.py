@@ -10,18 +10,18 @@ from ...study import Results
 from ...study.elements import facts
 from ...study.numbers import duration, number
 from ...study.origin import origin
-from ...study.page import Chapter, Draw, provenance_chapter, table_chapter
+from ...study.page import Chapter, Draw, StudyPage, provenance_chapter, table_chapter
 from . import claim_cards
 from .claims import CLAIMS
 from .findings import Status, our_evidence, published_evidence, weigh
 from .pictures import PaperGallery
 from .reading import READING
 from .reproduced import ReproducedTable
-from .tables import read_tables, reproduced_rows
+from .reproduced_tables import read_tables, reproduced_rows
 from .theory_chapter import read_theory, theory_chapter
 
 
-class PaperPage:
+class PaperPage(StudyPage):
     """The parts of the paper's page."""
 
     title = "Stiff PDEs with exact initial data"
@@ -34,14 +34,14 @@ class PaperPage:
     def __init__(self, results: Results):
         self.results = results
         self.style, self.script = _asset("claims.css"), _asset("claims.js")
-        self.tables = read_tables(results.records)
-        ours = our_evidence(self.tables, read_theory(results.store.folder / "theory"))
-        published = published_evidence(self.tables)
+        self.tables = self.reproduced = read_tables(results.records)
+        ours = our_evidence(self.reproduced, read_theory(results.store.folder / "theory"))
+        published = published_evidence(self.reproduced)
         self.findings = [(claim, weigh(claim, ours), weigh(claim, published)) for claim in CLAIMS]
 
     def tiles(self) -> list[tuple[str, str]]:
         """Runs, rows, how many are as good as published, and claims."""
-        records, rows = self.results.records, reproduced_rows(self.tables)
+        records, rows = self.results.records, reproduced_rows(self.reproduced)
         run = [row for row in rows if row.done]
         ratios = [
             max(r for m in row.published if (r := row.ratio(m)) is not None)
@@ -66,7 +66,7 @@ class PaperPage:
 
     def notes(self) -> list[str]:
         """Runs that are no reproduction, and rows of a single sample."""
-        rows = reproduced_rows(self.tables)
+        rows = reproduced_rows(self.reproduced)
         notes = []
         if any(row.deviations for row in rows):
             notes.append(
@@ -86,14 +86,14 @@ class PaperPage:
     def chapters(self, draw: Draw) -> list[Chapter]:
         """At a glance, the claims, the tables, theory, provenance and how to read the page."""
         gallery = PaperGallery(self.results.store)
-        overview = draw("At a glance", lambda: gallery.overview(self.tables))
-        glance = f'<div class="beside">{_glance(self.tables)}{"".join(overview)}</div>'
+        overview = draw("At a glance", lambda: gallery.overview(self.reproduced))
+        glance = f'<div class="beside">{_glance(self.reproduced)}{"".join(overview)}</div>'
         later = "Not yet run. Published figures"
         shown = [
             table_chapter(
                 table, draw(table.title, partial(gallery.of, table)), later=later, short=_short(table.title)
             )
-            for table in self.tables
+            for table in self.reproduced
         ]
         what = "What the paper claims, and what was found"
         claims = claim_cards.claims(self.findings)

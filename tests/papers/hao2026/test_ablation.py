@@ -15,8 +15,8 @@ from hcpinn.catalog import ENTRIES
 from hcpinn.descent import Preparation
 from hcpinn.errors import MethodError
 from hcpinn.objective import check_penalties
+from hcpinn.papers.hao2026.ablation import SWITCHES, row
 from hcpinn.papers.hao2026.published import published_rows, tables
-from hcpinn.papers.hao2026.rows import SWITCHES, row
 from hcpinn.trial import make_trial
 
 ROWS = published_rows()

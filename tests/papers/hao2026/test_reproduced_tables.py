@@ -7,10 +7,10 @@ import io
 import pytest
 
 from hcpinn.catalog import find_method, find_problem
+from hcpinn.papers.hao2026.ablation import ABLATION
 from hcpinn.papers.hao2026.explanations import explanations
 from hcpinn.papers.hao2026.published import published_rows
-from hcpinn.papers.hao2026.rows import ABLATION
-from hcpinn.papers.hao2026.tables import own_rows, read_tables
+from hcpinn.papers.hao2026.reproduced_tables import own_rows, read_tables
 from hcpinn.study.rows import Spread
 from hcpinn.trial import Fourier
 from recorded import record
