@@ -4,6 +4,8 @@ The error e = u − v of a function v with residual r = vₜ − F(v) obeys, to 
 
     eₜ = F'(v) e − r,    e(t₀) = u₀ − v(t₀).
 
+For uₜₜ = F(v) it is the same with eₜₜ and r = vₜₜ − F(v).
+
 It is projected onto a few dozen smooth functions of x that meet the homogeneous conditions: the trial's
 own gate times random neurons on its own embedding, made orthonormal. The implicit midpoint rule carries it
 through time. Where some boundary condition is left to penalties, those functions do not meet it; then the
@@ -25,9 +27,10 @@ from jaxtyping import Array, Float
 
 from ..equation.growth import growth_rate
 from ..jets import taylor
-from ..objective import Objective, sampling
+from ..objective import linearized, sampling
 from ..problem import Index
 from ..trial import MLP, Fixed, Trial, jet_of
+from ..trial.trial import derivative_of
 
 _TIMES = {1: 60, 2: 30, 3: 20}
 _PLACES = {1: 512, 2: 36, 3: 12}
@@ -64,9 +67,9 @@ def relative_error(windows: Sequence[Carried]) -> float:
 class Estimator:
     """Carries errors of runs that share an equation, a domain, a gate and an embedding."""
 
-    def __init__(self, objective: Objective, trial: Trial):
-        """`objective` knows the network, `trial` is that of the first time window."""
-        self.objective, self.trial = objective, trial
+    def __init__(self, trial: Trial):
+        """`trial` is that of the first time window."""
+        self.trial = trial
         problem = trial.problem
         self.zero: Index = (0,) * len(problem.axes)
         self.arguments = problem.derivatives
@@ -85,18 +88,31 @@ class Estimator:
         return jax.jit(lambda part: jax.lax.map(lambda p: trial.fix(p, wanted), part))(jnp.asarray(points))
 
     def carry(
-        self, theta: np.ndarray, trial: Trial, fixed: Fixed, *, seed: int, before: Carried | None = None
+        self,
+        network: Any,
+        trial: Trial,
+        fixed: Fixed,
+        *,
+        conditions: float = 0.0,
+        before: Carried | None = None,
     ) -> Carried:
-        """The error of a run at the end of a window, with `before` at its start."""
+        """The error of a run at the end of a time window.
+
+        Args:
+            network: the parameters of the window's network.
+            trial: the window's trial function.
+            fixed: what `fix` gives for it.
+            conditions: the part of the loss that stands for conditions.
+            before: the error at the end of the window before.
+        """
         parameters = {name: jnp.asarray(float(v)) for name, v in trial.problem.parameters.items()}
-        found = self._linearized(jnp.asarray(theta), fixed, parameters)
+        found = self._linearized(network, fixed, parameters)
         residual, slopes, values = (np.asarray(a) for a in found)
         step = trial.problem.duration / len(residual)
         if self.closed:
-            start = self._start(theta, trial) if before is None else before.state
+            start = self._start(network, trial) if before is None else before.state
             return self._projected(residual, slopes, values, step, start)
-        conditions = np.sqrt(self.objective.penalty(jnp.asarray(theta), trial, seed))
-        start = conditions if before is None else before.state
+        start = np.sqrt(conditions) if before is None else before.state
         state, squares = self._bounded(np.sqrt(np.mean(residual**2, axis=1)), step, start)
         return Carried(state, squares, np.mean(values**2, axis=(0, 1)))
 
@@ -106,16 +122,23 @@ class Estimator:
         basis, waves = self._basis
         count, outputs = basis.shape[1], residual.shape[2]
         test = basis.T / len(basis)
-        unit, squares, sizes = np.eye(outputs * count), np.zeros(outputs), np.zeros(outputs)
+        order, size = self.trial.problem.order, outputs * count
+        unit, squares, sizes = np.eye(order * size), np.zeros(outputs), np.zeros(outputs)
+        matrix = np.zeros((order * size, order * size))
+        matrix[: (order - 1) * size, size:] = np.eye((order - 1) * size, size * (order - 1))
         for r, slope, value in zip(residual, slopes, values, strict=True):
-            # slope: arguments, components of u, places, components of F
-            spread = np.einsum("ibma,imn->abmn", slope, waves, optimize=True)
-            matrix = (test @ spread).transpose(0, 2, 1, 3).reshape(unit.shape)
-            right = state + step / 2 * (matrix @ state) - step * (test @ r).T.ravel()
+            for level in range(order):
+                # slope: arguments, components of u, places, components of F
+                own = [i for i, index in enumerate(self.arguments) if index[0] == level]
+                spread = np.einsum("ibma,imn->abmn", slope[own], waves[own], optimize=True)
+                block = (test @ spread).transpose(0, 2, 1, 3).reshape(size, size)
+                matrix[-size:, level * size : (level + 1) * size] = block
+            force = np.concatenate([np.zeros((order - 1) * size), (test @ r).T.ravel()])
+            right = state + step / 2 * (matrix @ state) - step * force
             if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(right))):
                 return Carried(np.full_like(state, np.nan), np.full(outputs, np.nan), sizes)
             after = scipy.linalg.solve(unit - step / 2 * matrix, right, check_finite=False)
-            error = ((state + after) / 2).reshape(outputs, count)
+            error = ((state + after) / 2)[:size].reshape(outputs, count)
             squares += np.sum(error**2, axis=1) / len(residual)
             sizes += np.mean((value + basis @ error.T) ** 2, axis=0) / len(residual)
             state = after
@@ -137,48 +160,30 @@ class Estimator:
     def _at(self, time: float) -> np.ndarray:
         return np.column_stack([np.full(len(self.places), time), self.places])
 
-    def _start(self, theta: np.ndarray, trial: Trial) -> np.ndarray:
+    def _start(self, network: Any, trial: Trial) -> np.ndarray:
         """What the trial leaves of the initial data."""
         outputs, (basis, _) = trial.outputs, self._basis
-        if not trial.left_open:
-            return np.zeros(outputs * basis.shape[1])
         problem = trial.problem
-        own = trial(self.objective.unravel(jnp.asarray(theta)), jnp.asarray(self._at(problem.start)))
-        given = problem.to_components(problem.initial_values(list(jnp.asarray(self.places.T))))
-        return (basis.T @ np.asarray(given - own) / len(basis)).T.ravel()
+        if not trial.left_open:
+            return np.zeros(problem.order * outputs * basis.shape[1])
+        points, found = jnp.asarray(self._at(problem.start)), []
+        for order, data in enumerate((problem.initial_values, problem.initial_velocities)[: problem.order]):
+            own = derivative_of(trial, network, points, (order, *self.zero[1:]))
+            given = problem.to_components(data(list(jnp.asarray(self.places.T))))
+            found.append((basis.T @ np.asarray(given - own) / len(basis)).T.ravel())
+        return np.concatenate(found)
 
     @cached_property
     def _linearized(self) -> Any:
         """The residual, the slopes of F and the values of u, at each time and place."""
-        trial, problem, arguments = self.trial, self.trial.problem, self.arguments
-        first: Index = (1, *self.zero[1:])
-
-        def rates(values: Array, points: Array, parameters: dict[str, Array]) -> Array:
-            fields = [problem.to_fields(value) for value in values]
-            found = problem.evaluate_rhs(
-                lambda number, index: fields[arguments.index(index)][number],
-                [points[:, i] for i in range(len(problem.axes))],
-                parameters,
-            )
-            return problem.to_components([jnp.broadcast_to(f, len(points)) for f in found])
+        trial, problem = self.trial, self.trial.problem
+        wanted = tuple(dict.fromkeys((*trial.indices, self.zero)))
 
         def at(network: Any, fixed: Fixed, parameters: dict[str, Array]) -> tuple[Array, Array, Array]:
-            points = fixed.coordinates
-            jet = trial.jet(network, fixed, tuple(dict.fromkeys((*trial.indices, self.zero))))
-            nothing = jnp.zeros((len(points), trial.outputs), points.dtype)
-            values = jnp.stack([jet.get(index, nothing) for index in arguments])
+            jet = trial.jet(network, fixed, wanted)
+            return (*linearized(problem, jet, fixed.coordinates, parameters), jet[self.zero])
 
-            def along(direction: Array) -> Array:
-                every = jnp.broadcast_to(direction[:, None, :], values.shape)
-                return jax.jvp(lambda v: rates(v, points, parameters), (values,), (every,))[1]
-
-            count = len(arguments) * trial.outputs
-            units = jnp.eye(count).reshape(count, len(arguments), trial.outputs)
-            slopes = jax.vmap(along)(units).reshape(len(arguments), trial.outputs, *nothing.shape)
-            return jet.get(first, nothing) - rates(values, points, parameters), slopes, jet[self.zero]
-
-        def run(theta: Array, fixed: Fixed, parameters: dict[str, Array]) -> tuple[Array, Array, Array]:
-            network = self.objective.unravel(theta)
+        def run(network: Any, fixed: Fixed, parameters: dict[str, Array]) -> tuple[Array, Array, Array]:
             return jax.lax.map(lambda part: at(network, part, parameters), fixed)
 
         return jax.jit(run)
@@ -199,7 +204,8 @@ class Estimator:
             bias = -np.sum(features[rng.integers(len(features), size=many)].T * weight, axis=0)
         else:
             bias = rng.normal(size=many) - features.mean(axis=0) @ weight
-        wanted = tuple(dict.fromkeys((self.zero, *self.arguments)))
+        spatial = [(0, *index[1:]) for index in self.arguments]
+        wanted = tuple(dict.fromkeys((self.zero, *spatial)))
         below = taylor.closure(wanted)
 
         @jax.jit
@@ -217,5 +223,5 @@ class Estimator:
         kept = int(np.sum(values > _LEAST * values[0]))
         mixed = right[:kept].T / values[:kept]
         nothing = np.zeros((len(points), kept))
-        waves = [np.asarray(jet[i]) @ mixed if i in jet else nothing for i in self.arguments]
+        waves = [np.asarray(jet[i]) @ mixed if i in jet else nothing for i in spatial]
         return left[:, :kept] * np.sqrt(len(points)), np.stack(waves)
