@@ -10,6 +10,9 @@ from latex2mathml.converter import convert
 
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">(?:\\\(|\\\[)(.*?)(?:\\\)|\\\])</\1>', re.DOTALL)
 
+_FUNCTION = re.compile(r"\\(sin|cos|max)(?![\w])(\s*(?=[\\\w]))?")
+"""A function of TeX, and whether its argument follows without brackets."""
+
 
 def on_page_content(html: str, **_) -> str:
     """Replace what `pymdownx.arithmatex` has marked."""
@@ -18,4 +21,9 @@ def on_page_content(html: str, **_) -> str:
 
 def _typeset(found: re.Match[str]) -> str:
     display = "block" if found[1] == "div" else "inline"
-    return convert(unescape(found[2]), display=display)
+    return convert(_FUNCTION.sub(_spaced, unescape(found[2])), display=display)
+
+
+def _spaced(function: re.Match[str]) -> str:
+    """A function with the thin spaces that TeX sets around it."""
+    return rf"\,\{function[1]}" + (r"\, " if function[2] is not None else "")

@@ -59,7 +59,9 @@ def small_png(content: bytes) -> bytes:
         if full.width > _WIDEST:
             full = full.resize((_WIDEST, round(full.height * _WIDEST / full.width)), Image.Resampling.LANCZOS)
         if full.getchannel("A").getextrema() == (255, 255):
-            reduced = full.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+            opaque = full.convert("RGB")
+            palette = opaque.quantize(256, Image.Quantize.MAXCOVERAGE)
+            reduced = opaque.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)  # else: bands
         else:
             reduced = full.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
         stream = io.BytesIO()
