@@ -106,7 +106,6 @@ def hostile(seed: int, number: int, seconds: float) -> dict[str, Any]:
 
 def clumsy(seed: int, number: int, seconds: float) -> dict[str, Any]:
     from clumsy import CASES
-
     from hcpinn.errors import HcpinnError
 
     case = CASES[number]
@@ -337,8 +336,8 @@ def line(key: str, found: dict[str, Any]) -> str:
         for name in ("claimed", "true", "over", "answer")
         if found.get(name) is not None
     )
-    mark = "BAD " if wrong(found) else "    "
-    return f"{mark}{key:14} {found['name'][:60]:60} {found['status']:14} {numbers}  {found.get('message', '')[:160]}"
+    mark, said = "BAD " if wrong(found) else "    ", found.get("message", "")[:160]
+    return f"{mark}{key:14} {found['name'][:60]:60} {found['status']:14} {numbers}  {said}"
 
 
 # What came out

@@ -113,7 +113,7 @@ says("initial: log", lambda: heat(initial=lambda x: np.log(x)), "not finite")
 says("initial: too many values", lambda: heat(initial=lambda x: (x, x)), "2 value", "1 field")
 says("initial: a matrix", lambda: heat(initial=lambda x: np.ones((3, 3))), "shape")
 says("initial: fails", lambda: heat(initial=lambda x: {}["k"]), "initial", "KeyError")
-says("initial: an undefined name", lambda: heat(initial=lambda x: undefined * x), "initial", "undefined")  # noqa: F821
+says("initial: an undefined name", lambda: heat(initial=lambda x: undefined * x), "initial", "undefined")
 says("initial: u of t", lambda: heat(initial=lambda t, x: x), "'t'")
 
 # The right-hand side
@@ -133,7 +133,7 @@ says("rhs: returns None", lambda: heat(rhs=lambda u: None), "rhs", "None")
 says("rhs: prints", lambda: heat(rhs=lambda u: print(u.xx)), "rhs", "None")
 says("rhs: an if", lambda: heat(rhs=lambda u: u.xx if u > 0 else -u), "np.where")
 says("rhs: *args", lambda: heat(rhs=lambda *u: u[0].xx), "*u")
-says("rhs: an undefined name", lambda: heat(rhs=lambda u: nu * u.xx), "nu")  # noqa: F821
+says("rhs: an undefined name", lambda: heat(rhs=lambda u: nu * u.xx), "nu")
 says("rhs: two values", lambda: heat(rhs=lambda u: (u.xx, u)), "2 value")
 says("rhs: np.gradient", lambda: heat(rhs=lambda u: np.gradient(u)), "rhs")
 says("rhs: u[0]", lambda: heat(rhs=lambda u: u[0]), "rhs")

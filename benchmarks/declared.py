@@ -1,7 +1,7 @@
 """Declarations that `hypothesis` draws: equation, boundary, solution, units and horizon, all at random.
 
-Each is a dictionary of numbers and words, from which `truth_of` makes a problem and its solution. Sizes go from
-1e-6 to 1e6, widths of fronts and pulses down to a few thousandths.
+Each is a dictionary of numbers and words, from which `truth_of` makes a problem and its solution. Sizes go
+from 1e-6 to 1e6, widths of fronts and pulses down to a few thousandths.
 """
 
 from __future__ import annotations
