@@ -43,6 +43,16 @@ def test_a_field_that_should_vanish_has_an_error_without_dividing_by_zero():
             assert (errors["v"] == 0) == (off == 0)
 
 
+def test_a_part_that_vanishes_is_measured_by_its_field_and_in_any_units():
+    for unit in (1e-8, 1.0, 1e8):
+        exact = unit * np.array([1.0 + 0j, -1.0])
+        rel_l2, _ = relative_errors(WAVE, {"u": exact + 1e-4j * unit}, {"u": exact})
+        assert rel_l2["imag(u)"] == pytest.approx(1e-3)
+        fields = {"u": unit * np.ones(3), "v": np.zeros(3)}
+        rel_l2, _ = relative_errors(SYSTEM, {"u": unit * np.ones(3), "v": np.full(3, 1e-4 * unit)}, fields)
+        assert rel_l2["v"] == pytest.approx(1e-4)
+
+
 def test_solving_with_a_reference_gives_the_errors_against_it():
     reference = heat_reference()
     stages = (hc.Adam(steps=10, rate=1e-2),)

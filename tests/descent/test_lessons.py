@@ -23,7 +23,8 @@ from descent.schemes import (
     relative,
     trained,
 )
-from hcpinn.descent import Lesson, Preparation, Progress, Report, Stop, train
+from hcpinn.descent import Found, Lesson, Preparation, Progress, Report, Stop, train
+from hcpinn.descent.accuracy import Accuracy
 from hcpinn.descent.lessons import Horizons, Repetition, Schedule, Windows
 from hcpinn.errors import MethodError
 
@@ -76,7 +77,7 @@ def test_a_curriculum_goes_through_its_parameters_on_one_network():
 def test_a_growing_horizon_puts_points_into_the_part_of_time_that_is_open():
     chosen = method(horizons=(0.25, 0.5, 1.0), windows=2)
     preparation = Preparation([hc.Run(DECAY, chosen)])
-    finished = [preparation.theta]
+    finished = [Found(preparation.theta)]
     times = [
         coordinates(preparation, lesson, finished=finished[: lesson.window])[:, 0]
         for lesson in lessons(preparation)
@@ -107,11 +108,11 @@ def test_each_lesson_goes_through_the_whole_schedule_with_weights_of_its_own():
 def test_of_several_lessons_over_the_whole_the_one_with_the_lowest_estimate_is_kept(monkeypatch):
     seen, errors = [], iter([3.0, 1.0, 2.0])
 
-    def estimate(self, window, theta, finished):
-        seen.append(theta.copy())
+    def estimate(self, window, found, finished):
+        seen.append(found.theta.copy())
         return np.asarray([next(errors)])
 
-    monkeypatch.setattr(Preparation, "estimate", estimate)
+    monkeypatch.setattr(Accuracy, "in_window", estimate)
     outcome = trained(method(lessons=3, resampling=hc.Resampling(every=0), stages=(adam(5),)), seed=7)
     assert len(seen) == 3
     np.testing.assert_array_equal(outcome.theta[0], seen[1][0])
@@ -121,7 +122,7 @@ def test_of_several_lessons_over_the_whole_the_one_with_the_lowest_estimate_is_k
 def test_a_window_is_left_as_soon_as_its_own_estimate_is_good_enough(monkeypatch):
     """It is good after two lessons in the first window, and after one in the second."""
     errors = iter([1.0, 0.01, 0.01])
-    monkeypatch.setattr(Preparation, "estimate", lambda *_: np.asarray([next(errors)]))
+    monkeypatch.setattr(Accuracy, "in_window", lambda *_: np.asarray([next(errors)]))
     chosen = method(lessons=5, windows=2, resampling=hc.Resampling(every=0), stages=(adam(5),))
     preparation = Preparation([hc.Run(DECAY, chosen)], accuracy=0.2)
     [outcome] = train(preparation, progress=Progress(visible=False))

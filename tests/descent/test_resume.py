@@ -251,7 +251,7 @@ def test_a_foreign_checkpoint_is_refused(folder):
 def rewritten(folder, *, version=None, header=None, arrays=None):
     """The checkpoint in `folder`, written anew with changes."""
     path = folder / CHECKPOINT
-    old_header, old_arrays = read_archive(path, kind="checkpoint", version=4)
+    old_header, old_arrays = read_archive(path, kind="checkpoint", version=5)
     write_archive(
         path,
         kind="checkpoint",

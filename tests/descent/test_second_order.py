@@ -52,6 +52,31 @@ def test_half_the_gradient_is_the_slope():
     )
 
 
+def test_a_sketch_adds_up_rows_of_the_jacobian_with_random_signs():
+    """On average over sketches, (SJ)ᵀ(SJ) is JᵀJ; a group of one leaves the rows alone but for their signs."""
+    objective, data, theta = objective_of()
+    whole = jax.jit(objective.linearize)(theta, data)
+    alone = objective.sketch(theta, data, group=1, key=jax.random.key(5))
+    np.testing.assert_allclose(alone.jacobian.T @ alone.jacobian, whole.gram, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(alone.jacobian.T @ alone.values, whole.slope, rtol=1e-9, atol=1e-12)
+    sketch = jax.jit(lambda key: objective.sketch(theta, data, group=4, key=key))
+    found = [sketch(jax.random.key(n)) for n in range(200)]
+    assert found[0].jacobian.shape == (10, objective.size)
+    mean = np.mean([f.jacobian.T @ f.jacobian for f in found], axis=0)
+    assert np.linalg.norm(mean - whole.gram) < 0.15 * np.linalg.norm(whole.gram)
+    assert np.mean([f.values @ f.values for f in found]) == pytest.approx(float(whole.loss), rel=0.15)
+
+
+def test_normal_equations_of_the_last_parameters_are_a_corner_of_all():
+    objective, data, theta = objective_of()
+    whole = jax.jit(objective.linearize)(theta, data)
+    last = objective.output_weights
+    corner = jax.jit(lambda t, d: objective.linearize(t, d, last=last))(theta, data)
+    assert last == 6
+    np.testing.assert_allclose(corner.gram, whole.gram[-last:, -last:], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(corner.slope, whole.slope[-last:], rtol=1e-9, atol=1e-12)
+
+
 def test_the_broyden_update_meets_the_secant_equation_and_stays_positive():
     rng, update = np.random.default_rng(0), jax.jit(self_scaled_update)
     for number in range(50):
@@ -72,8 +97,13 @@ def test_the_broyden_update_meets_the_secant_equation_and_stays_positive():
 
 @pytest.mark.parametrize(
     ("stage", "target"),
-    [(hc.LevenbergMarquardt(steps=25), 1e-5), (hc.Broyden(steps=300), 1e-4)],
-    ids=["levenberg-marquardt", "broyden"],
+    [
+        (hc.LevenbergMarquardt(steps=25), 1e-5),
+        (hc.Broyden(steps=300), 1e-4),
+        (hc.SketchedGaussNewton(steps=60), 1e-4),
+        (hc.Projected(hc.Broyden(steps=200)), 1e-4),
+    ],
+    ids=["levenberg-marquardt", "broyden", "sketched", "projected"],
 )
 def test_it_solves_a_small_problem_far_better_than_lbfgs_in_as_many_steps(stage, target):
     method = hc.Method(
@@ -96,17 +126,29 @@ def test_a_lift_that_solves_the_equation_leaves_nothing_to_train():
     assert solution.rel_l2["u"] < 1e-3
 
 
+def test_variable_projection_wraps_what_compares_losses():
+    with pytest.raises(MethodError, match="needs a stage that uses all points"):
+        hc.Projected(hc.Adam())
+    with pytest.raises(MethodError, match="takes a stage such as"):
+        hc.Projected(hc.Projected(hc.Broyden()))
+    stage = hc.Projected(hc.Broyden(steps=100))
+    assert stage.with_steps(7) == hc.Projected(hc.Broyden(steps=7))
+    assert (stage.steps, stage.precision, stage.label) == (100, "float64", "Broyden, projected")
+
+
 def test_memory_is_known_and_too_much_of_it_refused_before_training(monkeypatch):
     objective, _, _ = objective_of()
     stage = hc.LevenbergMarquardt()
     shape = (objective.size, objective.trial.outputs)
-    assert needed_bytes(stage, *shape, runs=2) == 2 * needed_bytes(stage, *shape)
-    assert needed_bytes(hc.Adam(), *shape) == 0
-    assert needed_bytes(hc.Broyden(), *shape) >= 8 * objective.size**2
+    assert needed_bytes(stage, *shape, points=64, runs=2) == 2 * needed_bytes(stage, *shape, points=64)
+    assert needed_bytes(hc.Adam(), *shape, points=64) == 0
+    assert needed_bytes(hc.Broyden(), *shape, points=64) >= 8 * objective.size**2
+    coarse, fine = (needed_bytes(hc.SketchedGaussNewton(group=g), *shape, points=6400) for g in (64, 4))
+    assert 8 * 100 * objective.size < coarse < fine
     monkeypatch.setattr("hcpinn.descent.memory.available_bytes", lambda: 1000)
     with pytest.raises(MethodError, match=r"needs about .* GiB, and .* GiB are free"):
-        check_memory([stage], objective, 1)
-    check_memory([hc.Adam()], objective, 1)
+        check_memory([stage], objective, points=64, runs=1)
+    check_memory([hc.Adam()], objective, points=64, runs=1)
 
 
 def test_training_stops_once_the_accuracy_asked_for_is_reached():

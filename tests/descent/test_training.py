@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import threading
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -49,6 +50,7 @@ class Start(Preparation):
         self.first = each[0]
         self.prepared = Prepared(self.objective, *stack(each))
         self.problem = problem
+        self.accuracy = SimpleNamespace(over_all=lambda windows: [None] * len(self.theta))
 
     @property
     def schedule(self):
@@ -57,12 +59,9 @@ class Start(Preparation):
     def prepare(self, lesson, part, theta, finished, points):
         return self.prepared
 
-    def estimated_errors(self, windows):
-        return [None] * len(self.theta)
-
     def function(self, run, windows):
-        [theta] = windows
-        parameters = self.objective.unravel(jnp.asarray(theta))
+        [found] = windows
+        parameters = self.objective.unravel(jnp.asarray(found.theta[run]))
         return Piecewise.make(self.problem, [0.0, 1.0], [self.trial], [parameters])
 
     def residuals(self, run, function, points):

@@ -174,7 +174,8 @@ def run(problem, modes, steps):
     galerkin = Galerkin(problem, modes, split(problem))
     axes = [np.linspace(*problem.domain.lower, *problem.domain.upper, 65)]
     initial = project(problem, modes, True)
-    return galerkin.solve(initial, np.linspace(0, 1, 3), axes, steps=steps, graded=False)[0][0][-1]
+    times, plan = np.linspace(0, 1, 3), [[(0.0, 0.5, 1)], [(0.5, 1.0, 1)]]
+    return galerkin.solve(initial, times, axes, steps=steps, plan=plan, graded=False)[0][0][-1]
 
 
 def test_steps_converge_with_the_fourth_order():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from ..descent import Broyden, Method, Resampling
+from ..descent import Broyden, Growth, Method, Resampling
 from ..equation.growth import growth_rate
 from ..problem import Problem
 from ..trial import MLP, Decay, Semigroup, has_waves
@@ -28,16 +28,18 @@ def expert(problem: Problem, *, accelerator: bool | None = None) -> Method:
         network, points, steps = (MLP(40, 4), 8192, 300) if steep else (MLP(32, 4), 8192, 500)
     else:
         network, points, steps = (MLP(28, 4), 6144, 300) if steep else (MLP(20, 3), 3072, 100)
+    penalties = edges(problem, exact=True, even=True)
     return Method(
         name="expert",
         lift=Semigroup() if has_waves(problem) else Decay(0.0),
         embedding=embedding(problem, 8 if steep else 5, even=True),
         network=network,
-        penalties=edges(problem, exact=True, even=True),
+        penalties=penalties,
         points=points,
         resampling=Resampling(every=0, by="residual"),
         horizons=(*_growing(growth), 1.0),
         lessons=100,
+        growth=None if penalties else Growth(),
         stages=(Broyden(steps=steps),),
     )
 

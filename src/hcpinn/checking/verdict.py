@@ -44,8 +44,6 @@ def judge(
     trained, hidden = False, False
     if residual_trained is not None and residual_fresh is not None:
         trained, hidden = True, residual_fresh > _OVERFIT * residual_trained
-    if stop.failed:
-        reasons.append(stop.value)
     if hidden:
         reasons.append(
             f"The residual between the training points ({residual_fresh:.1e}) is far above that at them "
@@ -56,12 +54,14 @@ def judge(
             f"The initial data have a kink where the period closes, which the lift keeps and the solution "
             f"loses: with this lift the error hardly falls below {floor:.0e}. Use lift=Semigroup()."
         )
+    broke = (stop.value,) if stop.failed else ()  # said unless the solution turns out to be right
     if errors is None or isinstance(reference, str):
-        reasons.append(str(reference))
+        reasons = [*broke, *reasons, str(reference)]
         return Verdict("not converged" if stop.failed else "suspect", None, tuple(reasons))
     error = float(np.max(list(errors.values())))  # NaN if any is
     sure = error + reference.error_estimate <= 1.1 * accuracy  # a tenth over is no reason to doubt
     if not error <= accuracy:
+        reasons = [*broke, *reasons]
         reasons.append(
             f"The error is above the accuracy asked for ({accuracy:.0e})"
             + (": train longer, or use more points or a larger network." if trained else ".")
@@ -70,7 +70,7 @@ def judge(
             reasons.append(f"The engine stopped too soon: by its own estimate the error was {estimate:.0e}.")
         return Verdict("suspect" if hidden else "not converged", error, tuple(reasons))
     if unseen := _unseen(at_start, between, accuracy):
-        return Verdict("suspect", float(np.nanmax([error, at_start, between])), (*reasons, *unseen))
+        return Verdict("suspect", float(np.nanmax([error, at_start, between])), (*broke, *reasons, *unseen))
     if not reference.error_estimate <= error:
         reasons.append(
             f"The reference itself is only good to {reference.error_estimate:.1e}, so the error may be "

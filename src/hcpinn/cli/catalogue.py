@@ -102,4 +102,4 @@ def gallery(
             table.add_row(name, f"{reference.error_estimate:.0e}", f"{reference.wall_s:.1f}")
     finish(gallery_figure(pictures), out)
     shown.print(table)
-    shown.print(f"drawn in {out}", soft_wrap=True)
+    shown.print(f"written to {out}", soft_wrap=True)

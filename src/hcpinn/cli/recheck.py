@@ -93,7 +93,6 @@ def recheck(
     from ..study import recheck as train_again
     from ..study.compare import FILE
     from ..study.recheck import select
-    from ..study.watch import in_terminal
 
     if against is not None:
         if any(option is not None for option in (sample, groups, key, seed, max_seconds)) or alone or dry_run:
@@ -107,26 +106,14 @@ def recheck(
             raise typer.Exit(EXIT_DIFFERS)
         return
     keep_programs()
+    which = {"sample": sample, "groups": groups, "keys": key or (), "seed": seed, "alone": alone}
     if dry_run:
-        _show_selection(select(folder, sample=sample, groups=groups, keys=key or (), seed=seed, alone=alone))
+        _show_selection(select(folder, **which))
         return
     if out is None:
         raise MethodError("Name a folder for the new results, as in --out out/recheck.")
-    watch = Watch(
-        bar=in_terminal() if progress is None else progress, lines=progress is None and not in_terminal()
-    )
-    found = train_again(
-        folder,
-        out,
-        sample=sample,
-        groups=groups,
-        keys=key or (),
-        seed=seed,
-        alone=alone,
-        max_seconds=max_seconds,
-        checkpoint_every=checkpoint_every,
-        watch=watch,
-    )
+    limits = {"max_seconds": max_seconds, "checkpoint_every": checkpoint_every}
+    found = train_again(folder, out, watch=Watch.for_a_user(progress), **limits, **which)
     _show(found, found.pairs, out / FILE)
     _show_left_out(found.selection.left_out)
     _conclude(found)

@@ -48,4 +48,4 @@ def report(
     typer.echo(f"Page in {page} ({page.stat().st_size / 1e6:.1f} MB)")
     if tables is not None:
         written = write_tables(folder, tables)
-        typer.echo(f"{len(written)} files of tables in {tables}")
+        typer.echo(f"{len(written)} table files in {tables}")

@@ -128,7 +128,6 @@ def study(
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     from ..machine.programs import keep_programs
     from ..study import Watch, run_study
-    from ..study.watch import in_terminal
 
     keep_programs()
 
@@ -144,11 +143,6 @@ def study(
         return
     folder = out or Path("out") / "study"
     check_folder(folder)
-    watch = Watch(
-        bar=in_terminal() if progress is None else progress,
-        lines=progress is None and not in_terminal(),
-        tensorboard=tensorboard,
-    )
     tally = run_study(
         wanted,
         folder,
@@ -159,7 +153,7 @@ def study(
         checkpoint_every=checkpoint_every,
         processes=processes,
         cluster=cluster,
-        watch=watch,
+        watch=Watch.for_a_user(progress, tensorboard),
     )
     _conclude(tally, folder)
 

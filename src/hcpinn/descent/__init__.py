@@ -4,28 +4,32 @@ from ..outcome import History, Outcome, PointWeights, Stop
 from .budget import with_budget
 from .checkpoint import Checkpoint, remove_checkpoints, seconds_spent, set_aside
 from .driver import train
-from .lessons import Curriculum, Lesson, Report, Resampling
+from .lessons import Curriculum, Growth, Lesson, Report, Resampling
 from .memory import available_bytes, check_memory, needed_bytes
 from .method import Method
 from .optimisers import (
     LBFGS,
+    SOAP,
     Adam,
     Broyden,
     Constant,
     Cosine,
     Exponential,
     LevenbergMarquardt,
+    Projected,
     Schedule,
+    SketchedGaussNewton,
     Stage,
 )
 from .preparation import Preparation, Prepared, network_key
 from .progress import Progress
 from .runs import Run, check_alike
-from .segments import Piecewise, Segment
+from .segments import Found, Piecewise, Segment
 from .text import from_dict, from_toml, load_method, save_method, to_dict, to_toml
 
 __all__ = [
     "LBFGS",
+    "SOAP",
     "Adam",
     "Broyden",
     "Checkpoint",
@@ -33,6 +37,8 @@ __all__ = [
     "Cosine",
     "Curriculum",
     "Exponential",
+    "Found",
+    "Growth",
     "History",
     "Lesson",
     "LevenbergMarquardt",
@@ -43,11 +49,13 @@ __all__ = [
     "Preparation",
     "Prepared",
     "Progress",
+    "Projected",
     "Report",
     "Resampling",
     "Run",
     "Schedule",
     "Segment",
+    "SketchedGaussNewton",
     "Stage",
     "Stop",
     "available_bytes",

@@ -25,10 +25,7 @@ def with_budget(method: Method, *, steps: Sequence[int] | None = None, points: i
                 f"steps takes {count} whole number{'s' * (count > 1)}, one for each of {names}; not "
                 f"'{','.join(map(str, steps))}'. A zero leaves a stage out."
             )
-        kept = tuple(
-            replace(stage, steps=count)  # type: ignore[type-var]
-            for stage, count in zip(method.stages, steps, strict=True)
-            if count
-        )
+        pairs = zip(method.stages, steps, strict=True)
+        kept = tuple(stage.with_steps(count) for stage, count in pairs if count)
         method = replace(method, stages=kept)
     return method

@@ -25,11 +25,11 @@ import numpy as np
 from ..errors import FileError, UnusableFileError
 from ..machine.files import read_archive, write_archive
 from .lessons import Lesson
+from .segments import Found
 
-_KIND, _VERSION = "checkpoint", 4
+_KIND, _VERSION = "checkpoint", 5
 
-
-_OPTIONAL = ("points", "kept", "scores")
+_OPTIONAL = ("points", "scores")
 """Arrays of a position that may be missing."""
 
 
@@ -48,14 +48,18 @@ class Position:
     """Loss and terms at every step so far, one block after the other, each (steps, runs, 1 + terms)."""
     stages: list[tuple[str, int]] = field(default_factory=list)
     """Label and steps of each stage that is done, lesson after lesson."""
-    finished: list[np.ndarray] = field(default_factory=list)
-    """The parameters of each finished time window, (runs, parameters)."""
+    finished: list[Found] = field(default_factory=list)
+    """What runs have in each finished time window."""
     points: np.ndarray | None = None
     """Points that were chosen by looking at the residual, (runs, points, axes)."""
-    kept: np.ndarray | None = None
-    """The parameters with the lowest estimated error in this time window, (runs, parameters)."""
     scores: np.ndarray | None = None
-    """Their estimated errors."""
+    """The lowest estimated error of each run in this time window."""
+    kept: Found | None = None
+    """What has these errors."""
+    before: float | None = None
+    """The largest estimated error after the lesson before this one, of runs that are still going."""
+    grown_from: float | None = None
+    """What it was when corrections of this window's networks were last begun."""
 
 
 @dataclass
@@ -86,7 +90,10 @@ class Checkpoint:
         leaves = jax.tree.leaves(carry)
         arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
         arrays["losses"] = np.concatenate(position.losses) if position.losses else np.zeros((0, 0, 0))
-        arrays.update({f"finished.{i}": theta for i, theta in enumerate(position.finished)})
+        for number, found in enumerate(position.finished):
+            arrays.update(found.to_arrays(f"finished.{number}"))
+        if position.kept is not None:
+            arrays.update(position.kept.to_arrays("kept"))
         for name in _OPTIONAL:
             if (value := getattr(position, name)) is not None:
                 arrays[name] = value
@@ -97,6 +104,8 @@ class Checkpoint:
             "step": position.step,
             "seconds": position.seconds,
             "stages": [list(stage) for stage in position.stages],
+            "before": position.before,
+            "grown_from": position.grown_from,
             "over": over,
         }
         with self._saving:  # whoever leaves a training saves it too
@@ -126,8 +135,11 @@ class Checkpoint:
                 float(header["seconds"]),
                 [losses] if losses.size else [],
                 [(str(label), int(count)) for label, count in header["stages"]],
-                [arrays.pop(f"finished.{i}") for i in range(_count(arrays, "finished."))],
+                [Found.from_arrays(f"finished.{i}", arrays) for i in range(_count(arrays, "finished."))],
                 *(arrays.pop(name, None) for name in _OPTIONAL),
+                kept=Found.from_arrays("kept", arrays) if "kept" in arrays else None,
+                before=header.get("before"),
+                grown_from=header.get("grown_from"),
             )
             return position, [arrays[f"state.{i}"] for i in range(len(arrays))]
         except (KeyError, TypeError, ValueError) as error:

@@ -23,6 +23,7 @@ from .optimisers.stage import Stage
 from .preparation import Preparation, Prepared
 from .program import IDLE, Carry, Program, cast
 from .progress import Progress
+from .segments import Found
 
 
 def train(
@@ -55,6 +56,13 @@ def train(
     return training.run(resume=resume)
 
 
+_PATIENCE = 3
+"""Training stalls if the accuracy is more than so many lessons away, as fast as the last one went."""
+
+_WORTH = 0.5
+"""A correction is worth another, and training worth new corrections, if the error falls to this share."""
+
+
 class _Training:
     def __init__(
         self,
@@ -78,6 +86,12 @@ class _Training:
         """Whether the schedule has come to its end, or every run has."""
         self.names: list[str] = []
         self.last: tuple[Program, Prepared, Carry] | None = None
+        self.ended: tuple[Position, Carry] | None = None
+        """Where the last stage ended."""
+        self.grown = Found(self.theta)
+        """What runs have with the corrections made since training last stalled."""
+        self.corrected_to = np.inf
+        """The largest estimated error of these."""
         self._programs: dict[Any, Program] = {}
 
     @property
@@ -97,7 +111,10 @@ class _Training:
         with patient_interrupt() as interrupted, self.progress:
             self.began = time.monotonic() - self.position.seconds
             while self.stop is None and not self.over:
-                self._stage(saved, interrupted)
+                if self.position.lesson.correction:
+                    self._correct(interrupted)
+                else:
+                    self._stage(saved, interrupted)
                 saved = None
             return self._outcomes()
 
@@ -127,7 +144,8 @@ class _Training:
             left = every - position.step % every if every else block
             count = min(block, left, stage.steps - position.step)
             carry, losses = program.advance(carry, data, position.step, count)
-            self._record(carry, np.asarray(losses, np.float64), count)
+            best = float(np.nanmin(np.asarray(carry.best_loss)))
+            self._record(np.asarray(losses, np.float64), count, best)
             self.stop = self._reason_to_stop(interrupted)
             raise_if_abandoned()
             if self.checkpoint is not None and is_first() and (self.checkpoint.due or self.stop is not None):
@@ -138,36 +156,60 @@ class _Training:
                 break
         self.theta, self.codes = np.asarray(carry.best, np.float64), np.asarray(carry.stop)
         self.weights, self.last = carry.weights, (program, prepared, carry)
-        ended = replace(position, stages=[*position.stages], finished=[*position.finished])
+        self.ended = _copied(position), carry
         position.stages.append((label, position.step))
         if self.stop is None:
             self._close_stage()
-        if self.over and self.checkpoint is not None and is_first():
-            self.checkpoint.save(ended, carry, over=True)  # what follows may be interrupted too
+        if self.over:
+            self._save_ended()  # what follows may be interrupted too
+
+    def _correct(self, interrupted: threading.Event) -> None:
+        """Add a correction to each run that is still going: one step of its history."""
+        position, lesson, going = self.position, self.position.lesson, ~_is_final(self.codes)
+        label = self.method.label(lesson, self.stage)
+        self.progress.stage(label, 1, 0)
+        before = Found(self.theta) if lesson.correction == 1 else self.grown
+        accuracy = self.preparation.accuracy
+        self.grown, left = accuracy.corrected(lesson, before, position.finished, going)
+        row = np.where(going, left, IDLE)[None, :, None]
+        self._record(np.repeat(row, 1 + len(self.names), axis=2), 1, float(np.min(left)))
+        position.step = 0
+        position.stages.append((label, 1))
+        self.after_block()
+        self.stop = self._reason_to_stop(interrupted)
+        self._close_lesson(self.grown)
+        if self.over or self.stop is not None:
+            self._save_ended()
+
+    def _save_ended(self) -> None:
+        """Save the end of the last stage, from which a resumed training finds out what comes next."""
+        if self.checkpoint is not None and is_first() and self.ended is not None:
+            position, carry = self.ended
+            self.checkpoint.save(replace(position, seconds=self.position.seconds), carry, over=self.over)
 
     def _so_far(self, carry: Carry) -> Callable[[Stop], list[Outcome]]:
         """What there is after this block: see `train`."""
         now = self.position
-        # The present lists grow.
-        position = replace(now, losses=[*now.losses], stages=[*now.stages], finished=[*now.finished])
+        position = _copied(now)
         label = self.method.label(now.lesson, self.stage)
 
         def outcomes(stop: Stop) -> list[Outcome]:
             if self.checkpoint is not None and is_first():
                 self.checkpoint.save(position, carry)
             # Which network is best the estimates of this time window have told, if there were any.
-            latest = np.asarray(carry.best, np.float64) if position.kept is None else position.kept
+            latest = position.kept or Found(np.asarray(carry.best, np.float64))
+            windows = [*position.finished, latest]
             losses = np.concatenate(position.losses)
             stages = (*position.stages, (label, position.step))
             return [
                 Outcome(
-                    self.preparation.function(run, [theta[run] for theta in (*position.finished, latest)]),
+                    self.preparation.function(run, windows),
                     stop,
                     History(losses[losses[:, run, 0] != IDLE, run, 0], stages),
                     position.seconds,
                     estimated_error=self._known_error(position, run),
                 )
-                for run in range(len(latest))
+                for run in range(len(latest.theta))
             ]
 
         return outcomes
@@ -225,14 +267,13 @@ class _Training:
             )
         return self._programs[key]
 
-    def _record(self, carry: Carry, losses: np.ndarray, count: int) -> None:
+    def _record(self, losses: np.ndarray, count: int, best: float) -> None:
         taken = sum(steps for _, steps in self.position.stages)
         self.progress.losses(taken + self.position.step, self.names, losses)
         self.position.step += count
         self.position.losses.append(losses)
         self.position.seconds = time.monotonic() - self.began
         last = losses[-1].min(axis=0, where=np.isfinite(losses[-1]), initial=np.inf)
-        best = float(np.nanmin(np.asarray(carry.best_loss)))
         terms = dict(zip(self.names, last[1:], strict=True)) if len(self.names) > 1 else {}
         self.progress.update(self.position.step, best, terms)
 
@@ -244,18 +285,18 @@ class _Training:
             position.stage += 1
             self.codes = np.where(_is_final(self.codes), self.codes, 0)
         else:
-            self._close_lesson()
+            self._close_lesson(Found(self.theta))
 
-    def _close_lesson(self) -> None:
-        """See how good each run has become, and ask the schedule what comes next."""
-        position, lesson = self.position, self.position.lesson
+    def _close_lesson(self, found: Found) -> None:
+        """See how good what each run has found is, and ask the schedule what comes next."""
+        position, lesson, stalled = self.position, self.position.lesson, False
         if self.preparation.estimates and lesson.whole:
-            self._compare()
+            stalled = self._stalled(self._compare(found))
         final = _is_final(self.codes)
-        following = self.preparation.schedule.next(Report(lesson, bool(np.all(final))))
+        following = self.preparation.schedule.next(Report(lesson, bool(np.all(final)), stalled))
         if following is None or following.window != lesson.window:
-            position.finished.append(self.theta if position.kept is None else position.kept)
-            position.kept = position.scores = None
+            position.finished.append(position.kept or found)
+            position.kept = position.scores = position.before = position.grown_from = None
             if following is not None:  # the next window has to become good on its own
                 self.codes = np.where(self.codes == Stop.ESTIMATE.code, 0, self.codes)
                 final = _is_final(self.codes)
@@ -264,18 +305,36 @@ class _Training:
             self.codes = np.where(final, self.codes, 0).astype(np.int32)
             position.lesson, position.stage, position.points = following, 0, None
 
-    def _compare(self) -> None:
-        """Estimate the error of each run; keep the parameters that do best, and end runs that do well."""
+    def _compare(self, found: Found) -> float:
+        """Keep what has the lowest estimated errors; end runs that do well. The largest error of the rest."""
         position, window = self.position, self.position.lesson.window
-        errors = agreed(self.preparation.estimate(window, self.theta, position.finished))
+        errors = agreed(self.preparation.accuracy.in_window(window, found, position.finished))
         if position.kept is None or position.scores is None:
-            position.kept, position.scores = self.theta, np.full(len(errors), np.inf)
+            position.kept, position.scores = found, np.full(len(errors), np.inf)
         going = ~_is_final(self.codes)
         better = errors < position.scores
-        position.kept = np.where(better[:, None], self.theta, position.kept)
+        position.kept = position.kept.better(found, better)
         position.scores = np.where(better, errors, position.scores)
-        good = going & (position.scores <= self.preparation.goal(window))
+        good = going & (position.scores <= self.preparation.accuracy.goal(window))
         self.codes = np.where(good, Stop.ESTIMATE.code, self.codes).astype(np.int32)
+        return float(np.max(errors, where=going & ~good, initial=0.0))
+
+    def _stalled(self, now: float) -> bool:
+        """Whether the last lesson lowered the error, which is `now`, by too little for more of the same."""
+        position, lesson = self.position, self.position.lesson
+        if lesson.correction:
+            before, self.corrected_to = self.corrected_to, now
+            return not now < _WORTH * before
+        before, position.before = position.before, now
+        if before is None or not 0 < now < np.inf:
+            return False
+        goal = self.preparation.accuracy.goal(lesson.window)
+        stalled = bool(goal * (before / now) ** _PATIENCE < now)
+        if position.grown_from is not None and now > _WORTH * position.grown_from:
+            return False
+        if stalled:
+            position.grown_from = self.corrected_to = now
+        return stalled
 
     def _outcomes(self) -> list[Outcome]:
         position = self.position
@@ -283,10 +342,10 @@ class _Training:
         ends = np.cumsum([count for _, count in position.stages])
         windows = list(position.finished)
         if len(windows) == position.lesson.window:
-            windows.append(self.theta if position.kept is None else position.kept)
+            windows.append(position.kept or Found(self.theta))
         errors: Sequence[float | None] = [None] * len(self.theta)
         if self.estimates:
-            errors = self.preparation.estimated_errors(windows)
+            errors = self.preparation.accuracy.over_all(windows)
         results = []
         for run in range(len(self.theta)):
             taken = losses[:, run, 0] != IDLE
@@ -298,7 +357,7 @@ class _Training:
             terms = {name: losses[taken, run, i + 1] for i, name in enumerate(self.names)}
             history = History(losses[taken, run, 0], tuple(item for item in steps if item[1]), terms)
             points = None if position.points is None else position.points[run]
-            function = self.preparation.function(run, [theta[run] for theta in windows])
+            function = self.preparation.function(run, windows)
             residuals = self.preparation.residuals(run, function, points)
             results.append(
                 Outcome(
@@ -323,6 +382,12 @@ class _Training:
             own = program.places(prepared.data, name)[run]
             found[name] = PointWeights(own, np.asarray(factors[run], np.float64))
         return found
+
+
+def _copied(position: Position) -> Position:
+    """A position that goes on unchanged while training does."""
+    lists = {name: [*getattr(position, name)] for name in ("losses", "stages", "finished")}
+    return replace(position, **lists)
 
 
 def _is_final(codes: np.ndarray) -> np.ndarray:

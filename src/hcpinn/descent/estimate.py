@@ -25,7 +25,7 @@ from jaxtyping import Array, Float
 
 from ..equation.growth import growth_rate
 from ..jets import taylor
-from ..objective import Objective, sampling
+from ..objective import linearized, sampling
 from ..problem import Index
 from ..trial import MLP, Fixed, Trial, jet_of
 
@@ -64,9 +64,9 @@ def relative_error(windows: Sequence[Carried]) -> float:
 class Estimator:
     """Carries errors of runs that share an equation, a domain, a gate and an embedding."""
 
-    def __init__(self, objective: Objective, trial: Trial):
-        """`objective` knows the network, `trial` is that of the first time window."""
-        self.objective, self.trial = objective, trial
+    def __init__(self, trial: Trial):
+        """`trial` is that of the first time window."""
+        self.trial = trial
         problem = trial.problem
         self.zero: Index = (0,) * len(problem.axes)
         self.arguments = problem.derivatives
@@ -85,18 +85,31 @@ class Estimator:
         return jax.jit(lambda part: jax.lax.map(lambda p: trial.fix(p, wanted), part))(jnp.asarray(points))
 
     def carry(
-        self, theta: np.ndarray, trial: Trial, fixed: Fixed, *, seed: int, before: Carried | None = None
+        self,
+        network: Any,
+        trial: Trial,
+        fixed: Fixed,
+        *,
+        conditions: float = 0.0,
+        before: Carried | None = None,
     ) -> Carried:
-        """The error of a run at the end of a window, with `before` at its start."""
+        """The error of a run at the end of a time window.
+
+        Args:
+            network: the parameters of the window's network.
+            trial: the window's trial function.
+            fixed: what `fix` gives for it.
+            conditions: the part of the loss that stands for conditions.
+            before: the error at the end of the window before.
+        """
         parameters = {name: jnp.asarray(float(v)) for name, v in trial.problem.parameters.items()}
-        found = self._linearized(jnp.asarray(theta), fixed, parameters)
+        found = self._linearized(network, fixed, parameters)
         residual, slopes, values = (np.asarray(a) for a in found)
         step = trial.problem.duration / len(residual)
         if self.closed:
-            start = self._start(theta, trial) if before is None else before.state
+            start = self._start(network, trial) if before is None else before.state
             return self._projected(residual, slopes, values, step, start)
-        conditions = np.sqrt(self.objective.penalty(jnp.asarray(theta), trial, seed))
-        start = conditions if before is None else before.state
+        start = np.sqrt(conditions) if before is None else before.state
         state, squares = self._bounded(np.sqrt(np.mean(residual**2, axis=1)), step, start)
         return Carried(state, squares, np.mean(values**2, axis=(0, 1)))
 
@@ -137,48 +150,27 @@ class Estimator:
     def _at(self, time: float) -> np.ndarray:
         return np.column_stack([np.full(len(self.places), time), self.places])
 
-    def _start(self, theta: np.ndarray, trial: Trial) -> np.ndarray:
+    def _start(self, network: Any, trial: Trial) -> np.ndarray:
         """What the trial leaves of the initial data."""
         outputs, (basis, _) = trial.outputs, self._basis
         if not trial.left_open:
             return np.zeros(outputs * basis.shape[1])
         problem = trial.problem
-        own = trial(self.objective.unravel(jnp.asarray(theta)), jnp.asarray(self._at(problem.start)))
+        own = trial(network, jnp.asarray(self._at(problem.start)))
         given = problem.to_components(problem.initial_values(list(jnp.asarray(self.places.T))))
         return (basis.T @ np.asarray(given - own) / len(basis)).T.ravel()
 
     @cached_property
     def _linearized(self) -> Any:
         """The residual, the slopes of F and the values of u, at each time and place."""
-        trial, problem, arguments = self.trial, self.trial.problem, self.arguments
-        first: Index = (1, *self.zero[1:])
-
-        def rates(values: Array, points: Array, parameters: dict[str, Array]) -> Array:
-            fields = [problem.to_fields(value) for value in values]
-            found = problem.evaluate_rhs(
-                lambda number, index: fields[arguments.index(index)][number],
-                [points[:, i] for i in range(len(problem.axes))],
-                parameters,
-            )
-            return problem.to_components([jnp.broadcast_to(f, len(points)) for f in found])
+        trial, problem = self.trial, self.trial.problem
+        wanted = tuple(dict.fromkeys((*trial.indices, self.zero)))
 
         def at(network: Any, fixed: Fixed, parameters: dict[str, Array]) -> tuple[Array, Array, Array]:
-            points = fixed.coordinates
-            jet = trial.jet(network, fixed, tuple(dict.fromkeys((*trial.indices, self.zero))))
-            nothing = jnp.zeros((len(points), trial.outputs), points.dtype)
-            values = jnp.stack([jet.get(index, nothing) for index in arguments])
+            jet = trial.jet(network, fixed, wanted)
+            return (*linearized(problem, jet, fixed.coordinates, parameters), jet[self.zero])
 
-            def along(direction: Array) -> Array:
-                every = jnp.broadcast_to(direction[:, None, :], values.shape)
-                return jax.jvp(lambda v: rates(v, points, parameters), (values,), (every,))[1]
-
-            count = len(arguments) * trial.outputs
-            units = jnp.eye(count).reshape(count, len(arguments), trial.outputs)
-            slopes = jax.vmap(along)(units).reshape(len(arguments), trial.outputs, *nothing.shape)
-            return jet.get(first, nothing) - rates(values, points, parameters), slopes, jet[self.zero]
-
-        def run(theta: Array, fixed: Fixed, parameters: dict[str, Array]) -> tuple[Array, Array, Array]:
-            network = self.objective.unravel(theta)
+        def run(network: Any, fixed: Fixed, parameters: dict[str, Array]) -> tuple[Array, Array, Array]:
             return jax.lax.map(lambda part: at(network, part, parameters), fixed)
 
         return jax.jit(run)

@@ -29,6 +29,8 @@ class Lesson:
     """How many lessons have gone over the whole of this window before."""
     number: int = 0
     """Counts the lessons of a window; each has points of its own."""
+    correction: int = 0
+    """Which correction of the trained network is made; 0 where the network itself is trained."""
 
     @property
     def whole(self) -> bool:
@@ -43,6 +45,8 @@ class Report:
     lesson: Lesson
     good: bool = False
     """Whether the error of each run is estimated to be small enough so far."""
+    stalled: bool = False
+    """Whether the estimated error is too large and fell too little for more of the same."""
 
 
 class Rule(Protocol):
@@ -55,6 +59,39 @@ class Rule(Protocol):
     def next(self, report: Report) -> Lesson | None:
         """The lesson after the one reported, or None where this rule has nothing left to change."""
         ...
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Corrections of the trained network where training stalls above the accuracy.
+
+    A correction is a layer of drawn neurons whose output weights are solved for. If the corrected network
+    is not accurate enough, training goes on without the corrections, and they are made anew when it stalls
+    again.
+    """
+
+    width: int = 800
+    """About how many output weights a correction has."""
+    most: int = 3
+    """Corrections on top of one another, at most."""
+
+    def __post_init__(self) -> None:
+        for name in ("width", "most"):
+            value = getattr(self, name)
+            if not (isinstance(value, int) and value >= 1):
+                raise MethodError(f"Growth: {name} must be a whole number from 1 on, but is {value!r}.")
+
+    def first(self, lesson: Lesson) -> Lesson:
+        return replace(lesson, correction=0)
+
+    def next(self, report: Report) -> Lesson | None:
+        lesson = report.lesson
+        if report.good or not lesson.whole or lesson.correction >= self.most:
+            return None
+        # Training gives way to corrections where it stalls, corrections to training where they do.
+        if report.stalled == (lesson.correction > 0):
+            return None
+        return replace(lesson, correction=lesson.correction + 1)
 
 
 @dataclass(frozen=True)

@@ -8,21 +8,21 @@ from pathlib import Path
 import jax
 
 from ..errors import MethodError
-from ..objective import Objective, jacobian_chunk
-from .optimisers.broyden import Broyden
-from .optimisers.levenberg_marquardt import LevenbergMarquardt
+from ..objective import Objective
 from .optimisers.stage import Stage
 
-_COPIES = {LevenbergMarquardt: 4, Broyden: 4}
-"""Square matrices of the number of parameters that a stage holds at once."""
 
+def needed_bytes(stage: Stage, size: int, outputs: int, *, points: int, runs: int = 1) -> int:
+    """What a stage's matrices take.
 
-def needed_bytes(stage: Stage, size: int, outputs: int, *, runs: int = 1) -> int:
-    """What a stage's matrices take, for networks with `size` parameters and runs that train together."""
-    item = stage.dtype.itemsize
-    squares = _COPIES.get(type(stage), 0) * size**2
-    rows = 2 * jacobian_chunk(size, outputs, item) * outputs * size
-    return runs * item * (squares + (rows if isinstance(stage, LevenbergMarquardt) else 0))
+    Args:
+        stage: the optimiser.
+        size: parameters of the network.
+        outputs: its outputs.
+        points: residual points of each run.
+        runs: how many train together.
+    """
+    return runs * stage.dtype.itemsize * stage.numbers(points, outputs, size)
 
 
 def available_bytes() -> int | None:
@@ -41,11 +41,11 @@ def available_bytes() -> int | None:
     return None
 
 
-def check_memory(stages: Sequence[Stage], objective: Objective, runs: int) -> None:
+def check_memory(stages: Sequence[Stage], objective: Objective, *, points: int, runs: int) -> None:
     """Refuse a stage whose matrices do not fit, before any time is spent on it."""
     free = available_bytes()
     for stage in stages:
-        needed = needed_bytes(stage, objective.size, objective.trial.outputs, runs=runs)
+        needed = needed_bytes(stage, objective.size, objective.trial.outputs, points=points, runs=runs)
         if free is not None and needed > 0.9 * free:
             raise MethodError(
                 f"{stage.label} with {objective.size:,} parameters and {runs} run(s) needs about "

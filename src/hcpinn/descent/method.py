@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from ..errors import MethodError, unknown_name
 from ..objective import Batches, Penalty, WeightRule
 from ..objective.sampling import SAMPLERS
-from ..trial import MLP, Decay, Embedding, Fourier, Gate, Lift, LinearGate, Network
-from .lessons import Curriculum, Horizons, Lesson, Repetition, Resampling, Rule, Schedule, Windows
+from ..trial import MLP, Decay, Embedding, Fourier, Gate, JetNetwork, Lift, LinearGate, Network
+from .lessons import Curriculum, Growth, Horizons, Lesson, Repetition, Resampling, Rule, Schedule, Windows
 from .optimisers.adam import Adam
 from .optimisers.lbfgs import LBFGS
 from .optimisers.stage import Stage
@@ -51,6 +51,8 @@ class Method:
 
     With more than one, a window ends once its estimated error is small enough for the accuracy.
     """
+    growth: Growth | None = None
+    """Corrections of the network where its training stalls above the accuracy."""
     stages: tuple[Stage, ...] = (Adam(), LBFGS())
 
     def __post_init__(self) -> None:
@@ -65,6 +67,7 @@ class Method:
             "weights": WeightRule,
             "resampling": Resampling,
             "curriculum": Curriculum,
+            "growth": Growth,
         }
         for part, kind in {**kinds, **choices}.items():
             value = getattr(self, part)
@@ -90,15 +93,16 @@ class Method:
 
     @property
     def schedule(self) -> Schedule:
-        """The order of lessons: repetitions within horizons, within the curriculum, within windows."""
-        rules: list[Rule] = [Repetition(self.lessons), Horizons(self.horizons)]
+        """The order of lessons: growth, within repetitions, horizons, the curriculum and windows."""
+        rules: list[Rule] = [] if self.growth is None else [self.growth]
+        rules += [Repetition(self.lessons), Horizons(self.horizons)]
         if self.curriculum is not None:
             rules.append(self.curriculum)
         return Schedule((*rules, Windows(self.windows)))
 
     def label(self, lesson: Lesson, stage: Stage) -> str:
         """The text next to the progress bar."""
-        parts = [stage.label]
+        parts = [f"correction {lesson.correction}" if lesson.correction else stage.label]
         if self.windows > 1:
             parts.append(f"window {lesson.window + 1}/{self.windows}")
         if self.curriculum:
@@ -137,3 +141,14 @@ class Method:
                 )
         if self.batches is not None:
             self.batches.check(self.points)
+        if self.growth is not None:
+            self._check_growth()
+
+    def _check_growth(self) -> None:
+        if self.lessons == 1:
+            raise MethodError("growth answers to the estimated error of lessons: take lessons=10, say.")
+        if self.penalties or not isinstance(self.network, JetNetwork):
+            raise MethodError(
+                "growth needs conditions that hold by construction and a network such as MLP, but "
+                f"penalties are {self.penalties!r} and the network is a {type(self.network).__name__}."
+            )

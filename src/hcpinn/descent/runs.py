@@ -68,7 +68,7 @@ def check_alike(runs: Sequence[Run]) -> None:
 
 _SHARED = (
     *("gate", "embedding", "network", "penalties", "points", "sampler", "batches"),
-    *("weights", "resampling", "windows", "horizons", "curriculum", "lessons", "stages"),
+    *("weights", "resampling", "windows", "horizons", "curriculum", "lessons", "growth", "stages"),
 )
 """The parts of a method in which runs that train together agree."""
 

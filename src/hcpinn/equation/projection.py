@@ -11,12 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..problem import Problem
+from .scan import Line, scan
 
 _NODES = 12
 """Gauss nodes per panel. A panel holds at most one wavelength of the highest mode: error < 1e-18."""
 
 _FEWEST_PANELS = {1: 64, 2: 16, 3: 8}
 """Panels per axis, by number of dimensions."""
+
+_MOST_PANELS = 1 << 17
 
 _BLOCK = 1 << 22
 """Quadrature points evaluated at once, to bound memory in three dimensions."""
@@ -36,7 +39,8 @@ def project(problem: Problem, modes: int, half: bool) -> np.ndarray:
     time the sum over panels is an FFT.
     """
     dimensions = len(problem.space)
-    panels = max(_FEWEST_PANELS[dimensions], modes + modes % 2)
+    panels = max(_FEWEST_PANELS[dimensions], modes, *map(_needed, scan(problem).space))
+    panels += panels % 2
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     places, weights = (nodes + 1) / 2, weights / 2
     axes = [
@@ -61,6 +65,13 @@ def project(problem: Problem, modes: int, half: bool) -> np.ndarray:
             values = transform(values, axis)
         blocks.append(values)
     return transform(np.concatenate(blocks, axis=1), 0)
+
+
+def _needed(line: Line) -> int:
+    """Panels that hold the narrowest pulse; where data jump, so many that one panel decides little."""
+    if not line.features:
+        return 1
+    return _MOST_PANELS if line.jumps else min(int(2 * (line.high - line.low) / line.shortest), _MOST_PANELS)
 
 
 def initial_values(problem: Problem, axes: list[np.ndarray]) -> np.ndarray:

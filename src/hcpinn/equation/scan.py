@@ -49,6 +49,17 @@ class Line:
         return found[1:]
 
     @property
+    def tapered(self) -> list[float]:
+        """The breaks, and more of them at growing distances from pulses, whose feet may be long."""
+        places = set(self.breaks)
+        for feature in self.features:
+            reach = feature.end - feature.begin
+            while 0 < reach < (self.high - self.low) / 16:
+                places |= {feature.begin - reach, feature.end + reach}
+                reach *= 4
+        return sorted(p for p in places if self.low < p < self.high)
+
+    @property
     def jumps(self) -> list[float]:
         """Places of jumps and kinks."""
         return [f.begin for f in self.features if f.length == 0]
@@ -114,7 +125,7 @@ def _scan(problem: Problem) -> Scan:
 
 
 def _line(low: float, high: float, meshes: list[tuple[Mesh, int]], known: Iterable[float]) -> Line:
-    fixed = [Feature(float(p), float(p), 0.0) for p in known]
+    fixed = [Feature(float(p), float(p), 0.0) for p in known if low < p < high]
     curves, moving = [], np.inf
     for mesh, columns in meshes:
         found = mesh.features()

@@ -14,7 +14,7 @@ from .penalties import (
     check_penalties,
     penalty_terms,
 )
-from .residual import residual
+from .residual import linearized, residual
 from .term import Block, Term, residual_block
 from .weights.attention import Attention
 from .weights.causal import Causal
@@ -45,6 +45,7 @@ __all__ = [
     "chunk_size",
     "find_devices",
     "jacobian_chunk",
+    "linearized",
     "penalty_terms",
     "residual",
     "residual_block",

@@ -13,8 +13,9 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
+from ..errors import MethodError
 from ..jets import closure, differentiated_once
-from ..trial import JetNetwork, Trial
+from ..trial import JetNetwork, LayeredNetwork, Trial
 from . import sampling
 from .chunks import in_chunks, jacobian_chunk, join_chunks, without_filling
 from .data import Data
@@ -50,8 +51,8 @@ class Linearized(eqx.Module):
 class Rows(eqx.Module):
     """A term's mismatches, and how each answers to the network's parameters."""
 
-    values: Float[Array, "*points values"]
-    jacobian: Float[Array, "*points values parameters"]
+    values: Float[Array, "*rows"]
+    jacobian: Float[Array, "*rows parameters"]
 
 
 class Objective:
@@ -83,6 +84,16 @@ class Objective:
         self.terms: dict[str, Term] = {
             term.name: term for term in (Term(RESIDUAL, 1.0, None, _residual), *penalties)
         }
+
+    @property
+    def output_weights(self) -> int:
+        """How many of the last parameters are those of the linear last layer."""
+        network = self.trial.network
+        if not isinstance(network, LayeredNetwork):
+            raise MethodError(
+                f"A {type(network).__name__} does not tell its output weights from the others. Use an MLP."
+            )
+        return (network.width + 1) * self.trial.outputs
 
     def data(
         self, coordinates: Float[np.ndarray, "points axes"], trial: Trial | None = None, *, seed: int = 0
@@ -128,18 +139,59 @@ class Objective:
                 total += term.weight * float(jnp.sum(block.share * jnp.sum(mismatch**2, axis=-1)))
         return total
 
-    def linearize(self, theta: Array, data: Data, weights: Mapping[str, Array] | None = None) -> Linearized:
-        """Loss and normal equations; the Jacobian is made, multiplied and dropped chunk by chunk."""
+    def linearize(
+        self,
+        theta: Array,
+        data: Data,
+        weights: Mapping[str, Array] | None = None,
+        *,
+        last: int | None = None,
+    ) -> Linearized:
+        """Loss and normal equations; the Jacobian is made, multiplied and dropped chunk by chunk.
+
+        `last` leaves all but so many parameters, the last ones, as they are.
+        """
+        size = theta.size if last is None else last
         loss = jnp.zeros((), theta.dtype)
-        slope, gram = jnp.zeros_like(theta), jnp.zeros((theta.size, theta.size), theta.dtype)
+        slope, gram = jnp.zeros(size, theta.dtype), jnp.zeros((size, size), theta.dtype)
         for name, term in self.terms.items():
             block = data.blocks[name]
             scale = term.weight * block.share
             if weights is not None and name in weights:
                 scale = scale * weights[name]
-            parts = self._normal_equations(term, theta, block, scale, data.parameters)
+            parts = self._normal_equations(term, theta, block, scale, data.parameters, size)
             loss, slope, gram = (a + b for a, b in zip((loss, slope, gram), parts, strict=True))
         return Linearized(loss, slope, gram)
+
+    def sketch(
+        self,
+        theta: Array,
+        data: Data,
+        weights: Mapping[str, Array] | None = None,
+        *,
+        group: int,
+        key: Array,
+    ) -> Rows:
+        """S ρ and S J: mismatches, weighted as in the loss, added up with random signs in random groups.
+
+        A group's row is one gradient, so the Jacobian itself is never made.
+
+        Args:
+            theta: the network's parameters.
+            data: that of the run.
+            weights: factors of each point's square, by term.
+            group: how many points make a row; terms of fewer points make one row.
+            key: from which groups and signs are drawn.
+        """
+        found = []
+        for number, (name, term) in enumerate(self.terms.items()):
+            block = data.blocks[name]
+            scale = term.weight * block.share
+            if weights is not None and name in weights:
+                scale = scale * weights[name]
+            own = jax.random.fold_in(key, number)
+            found.append(self._sketched(term, theta, block, jnp.sqrt(scale), data.parameters, group, own))
+        return jax.tree.map(lambda *parts: jnp.concatenate(parts), *found)
 
     def rows(self, theta: Array, data: Data) -> dict[str, Rows]:
         """Each term's mismatches and their Jacobian, without weights, a chunk of points at a time."""
@@ -172,13 +224,16 @@ class Objective:
             self.trial, self.unravel(theta), part, parameters
         )
 
-    def _rows_of(self, term: Term) -> Callable[[Array, dict[str, Array], Block], Rows]:
+    def _rows_of(
+        self, term: Term, last: int | None = None
+    ) -> Callable[[Array, dict[str, Array], Block], Rows]:
         """A function of the network's and the problem's parameters and points: a term's rows there."""
         mismatch = self._mismatch_of(term)
 
         def row(theta: Array, parameters: dict[str, Array], point: Block) -> Rows:
             alone = jax.tree.map(lambda a: a[None], point)
-            values, back = jax.vjp(lambda t: mismatch(t, parameters, alone)[0], theta)
+            rest, free = jnp.split(theta, [0 if last is None else theta.size - last])
+            values, back = jax.vjp(lambda t: mismatch(jnp.concatenate([rest, t]), parameters, alone)[0], free)
             jacobian = jax.vmap(lambda unit: back(unit)[0])(jnp.eye(values.size, dtype=values.dtype))
             return Rows(values, jacobian)
 
@@ -201,9 +256,15 @@ class Objective:
         return self.devices.share_out(own, (theta, parameters), block)[1]
 
     def _normal_equations(
-        self, term: Term, theta: Array, block: Block, scale: Array, parameters: dict[str, Array]
+        self,
+        term: Term,
+        theta: Array,
+        block: Block,
+        scale: Array,
+        parameters: dict[str, Array],
+        size: int,
     ) -> tuple[Array, Array, Array]:
-        rows = self._rows_of(term)
+        rows = self._rows_of(term, size)
 
         def one(
             theta: Array, parameters: dict[str, Array], part: Block, scale: Array
@@ -211,11 +272,13 @@ class Objective:
             found = rows(theta, parameters, part)
             root = jnp.sqrt(scale)[:, None]
             flat = (root * found.values).reshape(-1)
-            tall = (root[..., None] * found.jacobian).reshape(-1, theta.size)
+            tall = (root[..., None] * found.jacobian).reshape(-1, size)
             return jnp.sum(flat**2), tall.T @ flat, tall.T @ tall
 
         def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, None]:
-            blocks, scales = in_chunks((block, scale), self.jacobian_chunk(theta.dtype.itemsize))
+            blocks, scales = in_chunks(
+                (block, scale), jacobian_chunk(size, self.trial.outputs, theta.dtype.itemsize)
+            )
             scales = without_filling(scales, block.share.size)
             first = jax.tree.map(lambda a: a[0], (blocks, scales))
             if len(scales) == 1:
@@ -229,6 +292,45 @@ class Objective:
             return jax.lax.scan(add, zero, (blocks, scales))
 
         return self.devices.share_out(own, (theta, parameters), block, scale)[0]
+
+    def _sketched(
+        self,
+        term: Term,
+        theta: Array,
+        block: Block,
+        root: Array,
+        parameters: dict[str, Array],
+        group: int,
+        key: Array,
+    ) -> Rows:
+        mismatch = self._mismatch_of(term)
+
+        first = jax.tree.map(lambda a: a[:1], block)
+        values = jax.eval_shape(mismatch, theta, parameters, first).shape[-1]
+
+        def row(theta: Array, parameters: dict[str, Array], part: Block, factors: Array) -> Rows:
+            def total(theta: Array) -> Array:
+                return jnp.sum(factors * mismatch(theta, parameters, part))
+
+            return Rows(*jax.value_and_grad(total)(theta))
+
+        def own(theta: Array, parameters: Any, block: Block, root: Array) -> tuple[None, Rows]:
+            count = block.share.size
+            size = min(group, count)
+            groups = -(-count // size)
+            order, signs = jax.random.split(key)
+            places = jax.random.permutation(order, count)
+            places = jnp.concatenate([places, places[: groups * size - count]])
+            filling = (jnp.arange(groups * size) < count).astype(theta.dtype)
+            sign = jax.random.rademacher(signs, (groups * size, values), theta.dtype)
+            factors = sign * (filling * root[places])[:, None]
+            parts = jax.tree.map(lambda a: a[places], block)
+            grouped = jax.tree.map(lambda a: a.reshape(groups, size, *a.shape[1:]), (parts, factors))
+            many = max(self.jacobian_chunk(theta.dtype.itemsize) // size, 1)
+            found = jax.lax.map(lambda g: row(theta, parameters, *g), grouped, batch_size=min(many, groups))
+            return None, found
+
+        return self.devices.share_out(own, (theta, parameters), block, root)[1]
 
     @cached_property
     def residual_squares(self) -> Any:

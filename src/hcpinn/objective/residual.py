@@ -1,10 +1,11 @@
-"""The residual of the equation, r = uₜ − F(u, uₓ, …, t, x), at points."""
+"""The residual of the equation, r = uₜ − F(u, uₓ, …, t, x), at points, and the slopes of F there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -28,6 +29,43 @@ def residual_of(
     first: Index = (1, *(0 for _ in problem.space))
     jet = {index: derivative(points, index) for index in (*problem.derivatives, first)}
     return _of_jet(problem, jet, points, problem.parameters)
+
+
+def linearized(
+    problem: Problem,
+    jet: Mapping[Index, Array],
+    points: Float[Array, "points axes"],
+    parameters: Mapping[str, Any],
+) -> tuple[Float[Array, "points components"], Float[Array, "arguments components points components"]]:
+    """r at points, and how F answers there to its arguments.
+
+    Args:
+        problem: whose F.
+        jet: u and its derivatives, one column per component; those left out are zero.
+        points: rows (t, x, …).
+        parameters: the problem's named parameters.
+
+    Returns:
+        The residual, and ∂Fₙ/∂(derivative a of component m) as an array [a, m, point, n], with the
+        derivatives in the order of `problem.derivatives`.
+    """
+    arguments = problem.derivatives
+    nothing = jnp.zeros((len(points), len(problem.components)), points.dtype)
+    values = jnp.stack([jet.get(index, nothing) for index in arguments])
+    first: Index = (1, *(0 for _ in problem.space))
+
+    def rates(values: Array) -> Array:
+        own = {**dict(zip(arguments, values, strict=True)), first: nothing}
+        return -_of_jet(problem, own, points, parameters)
+
+    def along(direction: Array) -> Array:
+        every = jnp.broadcast_to(direction[:, None, :], values.shape)
+        return jax.jvp(rates, (values,), (every,))[1]
+
+    count = values.shape[0] * values.shape[2]
+    slopes = jax.vmap(along)(jnp.eye(count, dtype=points.dtype).reshape(count, len(values), -1))
+    residual = jet.get(first, nothing) - rates(values)
+    return residual, slopes.reshape(len(values), -1, *nothing.shape)
 
 
 def _of_jet(

@@ -102,7 +102,9 @@ def _check_breaks(problem: Problem) -> None:
                 f"{places!r}."
             )
         for place in places:
-            if not (isinstance(place, int | float | np.number) and low < place < high):
+            real = isinstance(place, int | float | np.number)
+            # Times beyond the horizon are left to other horizons.
+            if not (real and low < place < high) and not (real and axis == "t" and place >= high):
                 raise ProblemError(
                     f"The break {axis} = {place!r} does not lie between {axis} = {low:g} and {high:g}. "
                     "Leave it out."

@@ -14,7 +14,7 @@ from ..machine.cache import cache_folder, is_private, writable_cache_folder
 from ..machine.files import read_archive, write_archive
 from .result import Reference
 
-_KIND, _VERSION = "reference", 3
+_KIND, _VERSION = "reference", 4
 """The version is raised whenever the solvers or the format change, so that older entries are not found."""
 
 

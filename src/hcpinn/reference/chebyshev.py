@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..equation import scan
+from ..equation.projection import initial_on_grid
 from ..errors import NoReferenceError
 from ..problem import Problem
-from .collocation import DEGREE, Collocation
+from .collocation import DEGREE, MOST_CALLS, Collocation
+from .panels import panel_edges
 from .result import HOPELESS, ROUNDING, SolverResult, relative_change
 
 _FIRST, _MOST = 8, 400
@@ -19,48 +22,106 @@ _LOOSE, _TIGHTEST = 1e-5, 1e-12
 """Radau's relative tolerance while the number of elements is searched for, and the smallest it can use."""
 
 
+_DEPTH = 1e-3
+"""Of the axis: how small elements become at a corner where data disagree and at a kink of the data."""
+
+_NARROWEST = 3000.0
+"""The axis over the width of the narrowest thing that may move along it."""
+
+_ROUNDS = 4
+"""Most refinements of the grid once the number of elements is found."""
+
+
 def solve_chebyshev(
     problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float
 ) -> SolverResult:
     """Values per field, estimated relative error, a sentence on the method, and notes."""
     _check(problem)
-    target = max(tolerance, ROUNDING)
-    solvers: dict[int, Collocation] = {}
-    runs: dict[tuple[int, float], tuple[list[np.ndarray], float]] = {}
+    return _Refinement(problem, times, axes, tolerance).run()
 
-    def solve(elements: int, rtol: float) -> tuple[list[np.ndarray], float]:
-        if (elements, rtol) not in runs:
-            if elements not in solvers:
-                solvers[elements] = Collocation(problem, elements)
-            runs[elements, rtol] = solvers[elements].solve(times, axes[0], rtol)
-        return runs[elements, rtol]
 
-    elements = _find_elements(problem, lambda n: solve(n, _LOOSE)[1], target)
-    while True:
-        wider = _wider(elements)
-        in_time, rtol = _settle(lambda r, n=elements: solve(n, r)[0], target)
-        in_space = relative_change(solve(wider, 10 * rtol)[0], solve(elements, 10 * rtol)[0])
-        if in_space <= target or in_time > target or _wider(wider) > _MOST:
-            break
-        elements = wider
-    estimate = in_time + in_space
-    if not estimate <= HOPELESS:
-        raise NoReferenceError(
-            f"The Chebyshev reference of {problem.name} did not settle: with {elements} elements its "
-            f"relative change is still {estimate:.1e}. The solution may blow up or form a shock; shorten the "
-            "horizon, or add diffusion."
+class _Refinement:
+    """Runs at different numbers of elements and tolerances, each made once, and what they say."""
+
+    def __init__(self, problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float):
+        self.problem, self.times, self.targets = problem, times, axes[0]
+        self.tolerance, self.target = tolerance, max(tolerance, ROUNDING)
+        self.line = scan(problem).space[0]
+        first = self._collocation(_FIRST, ())
+        kinks = [x for x in self.line.jumps if _kinked(problem, x)]
+        self.corners = tuple(sorted({*first.corners(), *kinks}))
+        self.most = MOST_CALLS
+        self.notes = first.corner_notes()
+        self.solvers: dict[int, Collocation] = {}
+        self.runs: dict[tuple[int, float], tuple[list[np.ndarray], float]] = {}
+
+    def _collocation(self, elements: int, corners: Sequence[float]) -> Collocation:
+        return Collocation(self.problem, panel_edges(self.line, elements, corners=corners, depth=_DEPTH))
+
+    def solve(self, elements: int, rtol: float) -> tuple[list[np.ndarray], float]:
+        """Values, and the size of the tail, with elements no longer than the axis over so many."""
+        if (elements, rtol) not in self.runs:
+            if elements not in self.solvers:
+                self.solvers[elements] = self._collocation(elements, self.corners)
+            solver = self.solvers[elements]
+            self.runs[elements, rtol] = solver.solve(self.times, self.targets, rtol, self.most)
+            if math.isfinite(self.runs[elements, rtol][1]):
+                self.most = max(8 * solver.calls, 3000)
+        return self.runs[elements, rtol]
+
+    def run(self) -> SolverResult:
+        problem = self.problem
+        elements = _find_elements(problem, lambda n: self.solve(n, _LOOSE)[1], self.target)
+        in_time, rtol = _settle(lambda r: self.solve(elements, r)[0], self.target)
+        before = in_space = math.inf
+        for _ in range(_ROUNDS):
+            wider = _wider(elements)
+            change = relative_change(self.solve(wider, rtol)[0], self.solve(elements, rtol)[0])
+            in_space = _remaining(change, before)
+            elements, before = wider, change
+            if in_space <= self.target or _wider(wider) > _MOST or in_time > 10 * change:
+                break
+        estimate = in_time + in_space
+        if not estimate <= HOPELESS:
+            raise NoReferenceError(
+                f"The Chebyshev reference of {problem.name} did not settle: with {elements} elements its "
+                f"relative change is still {estimate:.1e}. The solution may blow up or form a shock; shorten "
+                "the horizon, or add diffusion."
+            )
+        if max(in_time, in_space) > self.tolerance:
+            self.notes.append(
+                f"The tolerance {self.tolerance:.0e} was not reached: the error is estimated as "
+                f"{in_time:.1e} from refining the step and {in_space:.1e} from refining the grid."
+            )
+        used = self.solvers[elements].patches.elements
+        solver = (
+            f"Chebyshev collocation on {used} patched elements of degree {DEGREE}, Radau IIA of order 5 with "
+            f"relative tolerance {rtol:.0e}; checked against tolerance {10 * rtol:.0e} and fewer elements."
         )
-    notes = solvers[elements].corner_notes()
-    if max(in_time, in_space) > tolerance:
-        notes.append(
-            f"The tolerance {tolerance:.0e} was not reached: the error is estimated as {in_time:.1e} from "
-            f"refining the step and {in_space:.1e} from refining the grid."
-        )
-    solver = (
-        f"Chebyshev collocation on {elements} patched elements of degree {DEGREE}, Radau IIA of order 5 with "
-        f"relative tolerance {rtol:.0e}; checked against tolerance {10 * rtol:.0e} and {wider} elements."
-    )
-    return SolverResult(solve(elements, rtol)[0], estimate, solver, tuple(notes))
+        return SolverResult(self.solve(elements, rtol)[0], estimate, solver, tuple(self.notes))
+
+
+def _kinked(problem: Problem, place: float) -> bool:
+    """Whether the initial data jump, or have a slope that does, at a place inside the domain."""
+    (low, high), step = problem.domain.bounds[0], 1e-6 * problem.domain.lengths[0]
+    if not low + 2 * step < place < high - 2 * step:
+        return False
+    x = place + step * np.array([-2.0, -1.0, 1.0, 2.0])
+    values = np.stack(initial_on_grid(problem, [x]))
+    before, after = values[:, 1] - values[:, 0], values[:, 3] - values[:, 2]
+    across = values[:, 2] - values[:, 1]
+    gap = np.maximum(np.abs(after - before), np.abs(across - before - after))
+    return bool((gap > 1e-3 * np.maximum(np.abs(before), np.abs(after)) + 1e-9 * np.abs(values).max()).any())
+
+
+def _remaining(change: float, before: float) -> float:
+    """The error left after a refinement that changed the values so much, and the one before by `before`.
+
+    Changes that fall by a ratio r each time leave r/(1 − r) of the last one. What falls slowly is rough; the
+    first refinement, of which no ratio is known, leaves as much as it changed.
+    """
+    ratio = change / before if 0 < before < math.inf else 0.5
+    return change * max(ratio / (1 - ratio), 0.5) if ratio < 0.95 else 20 * change
 
 
 def _find_elements(problem: Problem, tail: Callable[[int], float], tolerance: float) -> int:
@@ -86,6 +147,8 @@ def _settle(solve: Callable[[float], list[np.ndarray]], tolerance: float) -> tup
     Where rounding makes a tighter one useless, or the integration fail, the one before counts.
     """
     rtol = max(tolerance, 10 * _TIGHTEST) / 10
+    while rtol < _LOOSE and not all(np.isfinite(v).all() for v in solve(rtol)):
+        rtol *= 10
     change = relative_change(solve(rtol), solve(10 * rtol))
     while change > tolerance and rtol / 10 > 0.99 * _TIGHTEST:
         tighter = relative_change(solve(rtol / 10), solve(rtol))
@@ -100,6 +163,14 @@ def _wider(elements: int) -> int:
 
 
 def _check(problem: Problem) -> None:
+    if problem.periodic:
+        return
+    (line,) = scan(problem).space
+    if 0 < _NARROWEST * line.moving < line.high - line.low:
+        raise NoReferenceError(
+            f"F of {problem.name} has something {line.moving:.1g} wide that moves across the domain, too "
+            "narrow for the elements of the Chebyshev reference. Widen it."
+        )
     for side in problem.sides:
         kinds = {tuple(c.factors for c in own) for own in side.conditions}
         if len(kinds) > 1 or any(len(own) != 1 for own in side.conditions):

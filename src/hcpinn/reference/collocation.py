@@ -1,15 +1,17 @@
-"""Problems with boundary data on an interval: patched Chebyshev collocation, Radau IIA in time.
+"""Problems on an interval: patched Chebyshev collocation, Radau IIA in time.
 
 The unknowns are the values at the interior points; the values at the two ends follow from them
 and the data g(t) by the boundary conditions, α u + β ∂u/∂n = g, and are put in before
-differentiating. The resulting stiff system of ordinary differential
-equations goes to SciPy's Radau with its exact, sparse Jacobian Σ_D diag(∂F/∂D) D.
+differentiating; periodic problems have no ends. The resulting stiff system of ordinary differential
+equations goes to SciPy's Radau with its exact, sparse Jacobian Σ_D diag(∂F/∂D) D. It is integrated from one
+break to the next, and its steps are short where F or the data change fast.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -19,6 +21,7 @@ import scipy.integrate
 import scipy.sparse
 from jaxtyping import Array, Float
 
+from ..equation import scan
 from ..equation.probes import Slot, evaluate, slots
 from ..equation.projection import initial_on_grid
 from ..machine.background import raise_if_abandoned
@@ -29,8 +32,8 @@ DEGREE = 24
 """Degree of each element: high enough for spectral accuracy, low enough for sparse matrices."""
 
 
-_MOST_CALLS = 100_000
-"""Evaluations of F after which an integration is stuck: it crawls where rounding exceeds its tolerance."""
+MOST_CALLS = 100_000
+"""Evaluations of F after which an integration is stuck."""
 
 
 class _Stuck(Exception):
@@ -38,15 +41,14 @@ class _Stuck(Exception):
 
 
 class Collocation:
-    """One problem on one number of elements."""
+    """One problem on one set of elements."""
 
-    def __init__(self, problem: Problem, elements: int):
+    def __init__(self, problem: Problem, edges: np.ndarray):
         self.problem = problem
-        self.patches = Patches(
-            problem.domain.lower[0], problem.domain.upper[0], elements=elements, degree=DEGREE
-        )
+        self.patches = Patches(edges, degree=DEGREE, periodic=problem.periodic)
         self.points = self.patches.points
-        self._coordinate = jnp.asarray(self.points)
+        self._inner = slice(None) if problem.periodic else slice(1, -1)
+        self._places = jnp.asarray(self.patches.places.ravel())
         self._slots = slots(problem)
         self._rates = jax.jit(self._pointwise)
         self._slopes = jax.jit(self._pointwise_slopes)
@@ -56,13 +58,15 @@ class Collocation:
             )
         )
         self._close()
-        values = problem.initial_values([self._coordinate])
+        values = problem.initial_values([jnp.asarray(self.points)])
         self.initial = np.moveaxis(np.asarray(problem.to_components(values)), -1, 0)
 
     def with_ends(
         self, t: float, state: Float[np.ndarray, " unknowns"]
     ) -> Float[np.ndarray, "components nodes"]:
         """Values at all points: the unknowns between the data."""
+        if self.problem.periodic:
+            return state.reshape(self.initial.shape)
         values = np.empty_like(self.initial)
         inner = state.reshape(len(values), -1)
         values[:, 1:-1] = inner
@@ -72,6 +76,9 @@ class Collocation:
 
     def _close(self) -> None:
         """Solve the two boundary conditions for the values at the ends: ends = P g + Q (values inside)."""
+        if self.problem.periodic:
+            self._extension = scipy.sparse.eye_array(len(self.points), format="csr")
+            return
         domain = self.problem.domain
         rows = np.zeros((2, len(self.points)))
         for row, at, side in zip(rows, (0, -1), self.problem.sides, strict=True):
@@ -96,7 +103,7 @@ class Collocation:
         self, t: float, values: Float[np.ndarray, "components nodes"]
     ) -> Float[np.ndarray, "components nodes"]:
         """F at all points, as real components."""
-        return np.asarray(self._rates(t, self._arguments(values)))
+        return np.asarray(self._rates(t, self._arguments(values))) @ self.patches.gather.T
 
     def jacobian(self, t: float, state: Float[np.ndarray, " unknowns"]) -> Any:
         """The derivative of the unknowns' rates by the unknowns, as a sparse matrix."""
@@ -106,23 +113,20 @@ class Collocation:
 
     def _block(self, slopes: Float[np.ndarray, "derivatives nodes"]) -> Any:
         """Σ_D diag(∂F/∂D) D on the interior points, for one component of F and one of u."""
-        total: Any = scipy.sparse.csr_array((len(self.points) - 2,) * 2)
+        total: Any = scipy.sparse.csr_array((slopes.shape[1], len(self.points)))
         for index, slope in zip(self.problem.derivatives, slopes, strict=True):
-            inner = scipy.sparse.diags_array(slope[1:-1])
-            total = total + (
-                inner @ self.patches.derivatives[index[1]][1:-1] @ self._extension if any(index) else inner
-            )
-        return total
+            if slope.any():
+                total = total + scipy.sparse.diags_array(slope) @ self.patches.local[index[1]]
+        return self.patches.gather[self._inner] @ total @ self._extension
 
     def _arguments(self, values: Float[np.ndarray, "components nodes"]) -> dict[Slot, np.ndarray]:
         known = {}
         for index in self.problem.derivatives:
-            derivative = self.patches.derivatives[index[1]] @ values.T if any(index) else values.T
-            known[index] = self.problem.to_fields(derivative)
+            known[index] = self.problem.to_fields(self.patches.local[index[1]] @ values.T)
         return {(number, index): known[index][number] for number, index in self._slots}
 
     def _pointwise(self, t: Array, arguments: dict[Slot, Array]) -> Float[Array, "components nodes"]:
-        return self.problem.to_components(evaluate(self.problem, arguments, [t, self._coordinate])).T
+        return self.problem.to_components(evaluate(self.problem, arguments, [t, self._places])).T
 
     def _pointwise_slopes(
         self, t: Array, arguments: dict[Slot, Array]
@@ -143,63 +147,105 @@ class Collocation:
                 columns.append(jnp.stack(rows, axis=1))
         return jnp.stack(columns)
 
-    def solve(self, times: np.ndarray, targets: np.ndarray, rtol: float) -> tuple[list[np.ndarray], float]:
+    def solve(
+        self, times: np.ndarray, targets: np.ndarray, rtol: float, most: int = MOST_CALLS
+    ) -> tuple[list[np.ndarray], float]:
         """Values at the times and targets, one array per field, and the size of the tail.
+
+        At most `most` evaluations of F are made, and counted in `calls`: more mean that rounding exceeds the
+        tolerance.
 
         The tail is the relative size of the last Chebyshev coefficients at the worst time
         after the start. Values are NaN where the integration failed.
         """
-        calls = itertools.count()
-
-        def rate(t: float, state: np.ndarray) -> np.ndarray:
-            raise_if_abandoned()
-            if next(calls) > _MOST_CALLS:
-                raise _Stuck
-            return self.rates(t, self.with_ends(t, state))[:, 1:-1].ravel()
-
-        start = self.initial[:, 1:-1]
-        size = np.abs(self.initial).max(axis=1, keepdims=True)
-        absolute = np.maximum(size, max(1e-3 * float(size.max()), 1e-12)) * rtol / 10
-        try:
-            result = scipy.integrate.solve_ivp(
-                rate,
-                (float(times[0]), float(times[-1])),
-                start.ravel(),
-                method="Radau",
-                t_eval=times,
-                jac=self.jacobian,
-                rtol=rtol,
-                atol=np.broadcast_to(absolute, start.shape).ravel(),
-            )
-            found = result.y if result.success and np.isfinite(result.y).all() else None
-        except (_Stuck, ValueError, RuntimeError):  # SciPy's answers to NaN and to singular matrices
-            found = None
+        found = self._integrate(times, rtol, most)
         if found is None:
             shape = (len(times), len(targets))
             blank = [np.full(shape, np.nan, complex if c else float) for c in self.problem.complex_fields]
             return blank, math.inf
-        whole = np.stack([self.with_ends(t, y) for t, y in zip(times, found.T, strict=True)])
+        whole = np.stack([self.with_ends(t, y) for t, y in zip(times, found, strict=True)])
         output = whole @ self.patches.interpolation(targets).T
         values = [np.array(v) for v in self.problem.to_fields(np.moveaxis(output, 1, -1))]
         for array, exact in zip(values, initial_on_grid(self.problem, [targets]), strict=True):
             array[0] = exact
         return values, max(self.patches.tail(component) for component in np.moveaxis(whole[1:], 1, 0))
 
+    def _integrate(self, times: np.ndarray, rtol: float, most: int) -> np.ndarray | None:
+        """The unknowns at the times, one row each, from break to break; None where that failed."""
+        self.calls = 0
+        line = scan(self.problem).time
+        off = 256 * np.spacing(max(abs(line.low), abs(line.high)))
+
+        def rate(t: float, state: np.ndarray) -> np.ndarray:
+            raise_if_abandoned()
+            self.calls += 1
+            if self.calls > most:
+                raise _Stuck
+            return self.rates(t, self.with_ends(t, state))[:, self._inner].ravel()
+
+        state = self.initial[:, self._inner].ravel()
+        absolute = np.repeat(self._sizes() * rtol / 10, len(state) // len(self.initial))
+        rows = [state]
+        for begin, end in itertools.pairwise([line.low, *line.breaks, line.high]):
+            inside = times[(times > begin) & (times <= end)]
+            low, high = begin + off, end - off  # on this side of a jump
+            try:
+                result = scipy.integrate.solve_ivp(
+                    lambda t, y, low=low, high=high: rate(min(max(t, low), high), y),
+                    (begin, end),
+                    state,
+                    method="Radau",
+                    t_eval=np.unique(np.append(inside, end)),
+                    jac=lambda t, y, low=low, high=high: self.jacobian(min(max(t, low), high), y),
+                    rtol=rtol,
+                    atol=absolute,
+                    max_step=(end - begin) / max(2 * float(line.swings(begin, end)), 1.0),
+                )
+            except (_Stuck, ValueError, RuntimeError):  # SciPy's answers to NaN and to singular matrices
+                return None
+            if not (result.success and np.isfinite(result.y).all()):
+                return None
+            rows.extend(result.y.T[: len(inside)])
+            state = result.y[:, -1]
+        return np.stack(rows)
+
+    def _sizes(self) -> np.ndarray:
+        """About how large each component becomes: the initial and boundary data, or what F adds to them."""
+        problem, begin, end = self.problem, float(self.problem.start), float(self.problem.horizon)
+        size = np.abs(self.initial).max(axis=1)
+        times = np.linspace(begin, end, 33)
+        if not problem.periodic:
+            data = np.stack([self._from_data @ np.asarray(self._ends(t)) for t in times])
+            size = np.maximum(size, np.abs(data).max(axis=(0, 1)))
+        if not size.all():
+            rates = np.stack([np.abs(self.rates(t, 0 * self.initial)).max(axis=1) for t in times[1:-1]])
+            size = np.where(size > 0, size, (end - begin) * rates.mean(axis=0))
+        return np.maximum(size, max(1e-3 * float(size.max()), 1e-250))
+
     def corner_notes(self) -> list[str]:
         """Where F(u₀) and g′(0) disagree at an end, the solution is not smooth in that corner."""
+        return list(self._corners.values())
+
+    def corners(self) -> list[float]:
+        """The ends where they disagree."""
+        return list(self._corners)
+
+    @cached_property
+    def _corners(self) -> dict[float, str]:
         corners = [side for side in self.problem.sides if side.prescribes_values]
         if not corners:
-            return []
+            return {}
         start = float(self.problem.start)
         rates = self.rates(start, self.initial)
         ends = np.asarray(jax.jvp(self._ends, (jnp.asarray(start),), (jnp.ones(()),))[1])
-        scale = max(float(np.abs(rates).max()), float(np.abs(ends).max()), 1e-300)
-        notes = []
+        sizes = float(np.abs(self.initial).max()) / self.problem.duration
+        scale = max(float(np.abs(rates).max()), float(np.abs(ends).max()), sizes, 1e-300)
+        notes = {}
         for side in corners:
             x, at = self.problem.domain.bounds[0][side.end], -1 if side.end else 0
             for name, inner, outer in zip(self.problem.components, rates[:, at], ends[side.end], strict=True):
                 if abs(inner - outer) > 1e-6 * scale:
-                    notes.append(
+                    notes[float(x)] = (
                         f"In the corner t = {start:g}, x = {x:g} the equation asks for {name}_t = "
                         f"{inner:.3g} and the boundary data for {outer:.3g}: the solution has a weak "
                         "singularity there."

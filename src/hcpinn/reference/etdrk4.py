@@ -85,18 +85,26 @@ def advance(
     step: Array,
     steps: Array,
     table: Coefficients,
+    off: Array,
 ) -> Complex[Array, "..."]:
-    """The state after a number of steps, which is a run-time value: one compilation serves all."""
+    """The state after a number of steps, which is a run-time value: one compilation serves all.
+
+    N is evaluated at least `off` inside the time stepped over, on this side of jumps at its ends.
+    """
+    first, last = time + off, time + steps * step - off
+
+    def rate(t: Array, u: Array) -> Array:
+        return nonlinear(jnp.clip(t, first, last), u)
 
     def one(number: Array, u: Array) -> Array:
         t = time + number * step
-        start = nonlinear(t, u)
+        start = rate(t, u)
         a = _times(table.half, u) + _times(table.stage, start)
-        at_a = nonlinear(t + step / 2, a)
+        at_a = rate(t + step / 2, a)
         b = _times(table.half, u) + _times(table.stage, at_a)
-        at_b = nonlinear(t + step / 2, b)
+        at_b = rate(t + step / 2, b)
         c = _times(table.half, a) + _times(table.stage, 2 * at_b - start)
-        at_c = nonlinear(t + step, c)
+        at_c = rate(t + step, c)
         middle = _times(table.middle, 2 * (at_a + at_b))
         return _times(table.whole, u) + _times(table.first, start) + middle + _times(table.last, at_c)
 

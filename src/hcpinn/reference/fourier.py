@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..equation import scan
 from ..equation.probes import slots
 from ..equation.projection import project
 from ..equation.split import middle_slopes, split
 from ..errors import NoReferenceError
 from ..problem import Index, Problem
-from .galerkin import Galerkin
+from .galerkin import Galerkin, Plan
 from .result import HOPELESS, ROUNDING, SolverResult, relative_change
 from .smoothness import needed_modes, sample, seam_notes
 
@@ -35,6 +37,35 @@ def solve_fourier(
     return _Refinement(problem, times, axes, tolerance).run()
 
 
+def _varied(problem: Problem) -> int:
+    """The fewest modes per axis that hold what F and the data do of themselves."""
+    most = _MOST_MODES[len(problem.space)]
+    needed = 0
+    for name, line in zip(problem.space, scan(problem).space, strict=True):
+        length = line.high - line.low
+        shortest = min(line.shortest, line.moving if line.moving > 0 else math.inf)
+        own = max(1.2 * length / shortest, 2 * float(line.swings(line.low, line.high)))
+        if own > most:
+            raise NoReferenceError(
+                f"F or the data of {problem.name} change within {length / own:.1g} of {name}, which takes "
+                f"{own:.0f} Fourier modes; the reference can use {most}. Widen what is narrow."
+            )
+        needed = max(needed, math.ceil(own))
+    return needed
+
+
+def _plan(problem: Problem, times: np.ndarray) -> Plan:
+    """Each output interval cut at breaks, with four steps for every swing of F or the data at the least."""
+    line = scan(problem).time
+    tapered, plan = line.tapered, []
+    for begin, end in itertools.pairwise(times.tolist()):
+        cuts = [begin, *(b for b in tapered if begin < b < end), end]
+        plan.append([
+            (a, b, max(1, math.ceil(4 * float(line.swings(a, b))))) for a, b in itertools.pairwise(cuts)
+        ])  # fmt: skip
+    return plan
+
+
 class _Refinement:
     """Runs at different numbers of modes and steps, each made once, and what they say."""
 
@@ -49,6 +80,10 @@ class _Refinement:
         needed = needed_modes(seen, min(tolerance, 1e-8), self.half)
         self.graded = needed is None
         self.modes = max(_FEWEST_MODES[self.dimensions], look // 8 if needed is None else needed + 4)
+        self.modes = max(self.modes, _varied(problem))
+        self.plan = _plan(problem, times)
+        self.least_steps = sum(least for pieces in self.plan for *_, least in pieces)
+        self.rough = any(line.jumps or line.moving == 0 for line in scan(problem).space)
         self.steps = 1
         self.notes = list(seam_notes(problem)) if self.graded else []
         if self.graded and not self.notes:
@@ -92,7 +127,7 @@ class _Refinement:
             if modes not in self.solvers:
                 self.solvers[modes] = Galerkin(self.problem, modes, self.parts, self.middle)
             self.runs[modes, steps] = self.solvers[modes].solve(
-                self._initial(modes), self.times, self.axes, steps=steps, graded=self.graded
+                self._initial(modes), self.times, self.axes, steps=steps, plan=self.plan, graded=self.graded
             )
         return self.runs[modes, steps]
 
@@ -101,7 +136,7 @@ class _Refinement:
 
     def _allowed(self, modes: int, steps: int) -> bool:
         points = ((self.parts.factors + 1) * modes) ** self.dimensions
-        total = steps * len(self.times)
+        total = steps * self.least_steps
         return modes <= _MOST_MODES[self.dimensions] and total <= _MOST_STEPS and total * points <= _MOST_WORK
 
     def run(self) -> SolverResult:
@@ -114,6 +149,9 @@ class _Refinement:
                 break
             self.modes = wider
             in_time = self._refine_steps()
+        if self.rough:
+            # Coefficients of what jumps fall like 1/k: half as many modes more remove a third of the error.
+            in_space *= 3
         estimate = in_time + in_space
         if not estimate <= HOPELESS:
             raise NoReferenceError(
@@ -132,7 +170,7 @@ class _Refinement:
         start = " after a graded start" if self.graded else ""
         solver = (
             f"Fourier–Galerkin with modes up to {self.modes} per axis (products on {points} points), ETDRK4 "
-            f"with {2 * self.steps} steps per output interval of {self.times[1] - self.times[0]:g}{start}; "
+            f"with {2 * self.steps * self.least_steps} steps{start}; "
             f"checked against half as many steps and modes up to {wider}."
         )
         return SolverResult(values, float(estimate), solver, tuple(self.notes))

@@ -23,6 +23,7 @@ from ..equation.split import Split
 from ..machine.background import raise_if_abandoned
 from ..problem import Index, Problem
 from .etdrk4 import Coefficients, Linear, advance, coefficients
+from .result import VANISHING
 
 GRADED_LEVELS = 12
 """Halvings of the first output interval where the data are rough, so that early steps are short."""
@@ -36,6 +37,26 @@ _WORST_CONDITION = 1e6
 
 _OVERFLOW = 1e100
 _UNSTABLE_GROWTH, _UNSTABLE_TAIL = 1e3, 1e-2
+
+
+Plan = list[list[tuple[float, float, int]]]
+"""For each output interval the pieces between breaks: begin, end, and the fewest steps in it."""
+
+
+class Tables:
+    """The scheme's coefficients by step, those of the last few steps kept."""
+
+    def __init__(self, linear: Linear):
+        self._linear = linear
+        self._known: dict[str, Coefficients] = {}
+
+    def of(self, step: float) -> Coefficients:
+        key = f"{step:.10e}"
+        if key not in self._known:
+            if len(self._known) > 2:
+                self._known.pop(next(iter(self._known)))
+            self._known[key] = coefficients(self._linear, step)
+        return self._known[key]
 
 
 class Galerkin:
@@ -173,9 +194,18 @@ class Galerkin:
         return whole - self.added * state
 
     def solve(
-        self, initial: np.ndarray, times: np.ndarray, axes: list[np.ndarray], *, steps: int, graded: bool
+        self,
+        initial: np.ndarray,
+        times: np.ndarray,
+        axes: list[np.ndarray],
+        *,
+        steps: int,
+        plan: Plan,
+        graded: bool,
     ) -> tuple[list[np.ndarray], float]:
         """Values at the times on the grid of `axes`, one array per field, and the size of the tail.
+
+        The plan gives the pieces that each output interval is integrated in; `steps` multiplies their steps.
 
         The tail is the L² size of the upper third of the modes at the worst time after the
         start, relative to the largest size of the field; infinite where the steps were unstable,
@@ -187,14 +217,16 @@ class Galerkin:
         values = [np.full(shape, np.nan, dtype=complex if c else float) for c in self.problem.complex_fields]
         for array, start in zip(values, initial_on_grid(self.problem, axes), strict=True):
             array[0] = start
-        interval = float(times[1] - times[0])
-        table = coefficients(self.linear, interval / steps)
+        tables = Tables(self.linear)
+        off = 256 * np.spacing(np.abs(times).max())
         sizes, tails, pending = [], [], []
         for number in range(1, len(times)):
-            if number == 1 and graded:
-                state = self._graded_start(state, interval, steps)
-            else:
-                state = self._steps(state, float(times[number - 1]), interval, steps, table)
+            for begin, end, least in plan[number - 1]:
+                if begin == times[0] and graded:
+                    state = self._graded_start(state, end - begin, least * steps, off)
+                else:
+                    table = tables.of((end - begin) / (least * steps))
+                    state = self._steps(state, begin, end - begin, least * steps, table, off)
             spectrum = np.asarray(state)
             if not np.abs(spectrum).max() < _OVERFLOW:
                 return values, np.inf
@@ -206,18 +238,23 @@ class Galerkin:
                 for array, batch in zip(values, evaluate(np.stack(pending)), strict=True):
                     array[done] = batch
                 pending.clear()
-        largest = np.maximum(np.max(sizes, axis=0), 1e-300)
+        largest = np.max(sizes, axis=0)
+        largest = np.maximum(largest, max(VANISHING * float(largest.max()), 1e-300))
         tail = float(np.max(np.max(tails, axis=0) / largest))
         grown = float(largest.max()) > _UNSTABLE_GROWTH * max(float(np.linalg.norm(initial)), 1e-300)
         return values, np.inf if grown and tail > _UNSTABLE_TAIL else tail
 
-    def _steps(self, state: Array, time: float, duration: float, steps: int, table: Coefficients) -> Array:
+    def _steps(
+        self, state: Array, time: float, duration: float, steps: int, table: Coefficients, off: float
+    ) -> Array:
         raise_if_abandoned()
         step = jnp.asarray(duration / steps)
-        return self.advance(state, jnp.asarray(time), step, jnp.asarray(steps), table)
+        return self.advance(
+            state, jnp.asarray(time), step, jnp.asarray(steps), table, jnp.asarray(min(off, 0.1 * duration))
+        )
 
-    def _graded_start(self, state: Array, interval: float, steps: int) -> Array:
-        """The first output interval in pieces whose lengths double, each with `steps` steps.
+    def _graded_start(self, state: Array, interval: float, steps: int, off: float) -> Array:
+        """The first piece in pieces whose lengths double, each with `steps` steps.
 
         Rough data make the time derivatives of N grow like powers of 1/t, so that a step in
         proportion to t keeps the scheme's order where equal steps would lose it.
@@ -226,7 +263,7 @@ class Galerkin:
         for level in (GRADED_LEVELS, *range(GRADED_LEVELS, 0, -1)):
             duration = interval * 0.5**level
             table = coefficients(self.linear, duration / steps)
-            state = self._steps(state, time, duration, steps, table)
+            state = self._steps(state, time, duration, steps, table, off)
             time += duration
         return state
 

@@ -71,6 +71,10 @@ class Reference:
         )
 
 
+VANISHING = 1e-10
+"""A field smaller than the largest by so much counts as zero, and is measured by the largest."""
+
+
 class SolverResult(NamedTuple):
     """What one solver found: values per field, estimated relative error, the method in words, notes."""
 
@@ -83,8 +87,10 @@ class SolverResult(NamedTuple):
 def relative_change(new: Sequence[np.ndarray], old: Sequence[np.ndarray]) -> float:
     """The largest relative L² difference ‖new − old‖ / ‖new‖ over the fields; infinite if not finite."""
     worst = 0.0
-    for a, b in zip(new, old, strict=True):
-        scale = float(np.linalg.norm(a))
+    sizes = [float(np.linalg.norm(a)) for a in new]
+    least = VANISHING * max(sizes)
+    for size, a, b in zip(sizes, new, old, strict=True):
+        scale = max(size, least)
         difference = float(np.linalg.norm(a - b))
         change = difference / scale if scale > 0 else difference
         worst = max(worst, change) if np.isfinite(change) else np.inf

@@ -9,13 +9,16 @@ from collections.abc import Callable, Sequence
 import jax
 import numpy as np
 
-from ..equation.fingerprint import fingerprint
+from ..equation import content_of, scan
 from ..errors import NoReferenceError
 from ..machine.precision import double
 from ..problem import Problem
 from .cache import entry_key, load, store
 from .fourier import solve_fourier
 from .result import Reference, SolverResult
+
+_NARROW = 500
+"""The axis over the length of a pulse from which on elements serve better than Fourier modes."""
 
 _POINTS = {1: 512, 2: 129, 3: 49}
 """Output points per axis if none are asked for, by number of space dimensions."""
@@ -41,7 +44,8 @@ def solve_reference(
             for each. Unless given, 512 in one dimension, 129 in two, 49 in three.
         tolerance: the relative change, in L², at which refinement stops. Where it is out of reach, the
             reference says so in its notes and in `error_estimate`.
-        cache: whether to look for the reference in the cache folder and to keep it there.
+        cache: whether to look for the reference in the cache folder and to keep it there. One whose problem
+            calls what hcpinn cannot read, such as a table of another library, is always computed.
     """
     axes = _output_axes(problem, points)
     if times < 2:
@@ -50,14 +54,21 @@ def solve_reference(
         raise NoReferenceError(f"The tolerance of a reference lies between 0 and 1e-3, but is {tolerance:g}.")
     solver = _solver(problem)
     key = ""
-    if cache:
+    content = content_of(problem) if cache else None
+    if content is not None:
         settings = {"times": times, "points": [len(a) for a in axes], "tolerance": tolerance}
-        key = entry_key(fingerprint(problem), settings)
+        key = entry_key(content, settings)
         known = load(key, problem.name)
         if known is not None:
             return known
     grid = np.linspace(float(problem.start), float(problem.horizon), times)
     start = time.perf_counter()
+    if scan(problem).jumps_in_state:
+        raise NoReferenceError(
+            f"F jumps as a function of the solution of {problem.name}, as np.sign(u) does. The equation does "
+            "not settle what happens at the jump, so there is nothing to compare with. Replace the jump by a "
+            "steep, smooth change."
+        )
     with double(), _processor(len(axes)):
         outcome = solver(problem, grid, axes, tolerance)
     reference = Reference(
@@ -65,12 +76,12 @@ def solve_reference(
         times=grid,
         coordinates=tuple(axes),
         values=dict(zip(problem.fields, outcome.values, strict=True)),
-        error_estimate=float(outcome.error_estimate),
+        error_estimate=float(outcome.error_estimate) + _granularity(problem),
         solver=outcome.solver,
         notes=outcome.notes,
         wall_s=time.perf_counter() - start,
     )
-    if cache:
+    if key:
         store(key, reference)
     return reference
 
@@ -90,7 +101,7 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
 
 
 def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], SolverResult]:
-    if problem.periodic:
+    if problem.periodic and not _patchy(problem):
         return solve_fourier
     if len(problem.space) == 1:
         from .chebyshev import solve_chebyshev  # SciPy takes long to import
@@ -103,6 +114,23 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
         f"There is no reference solver for {problem.name}: its boundary is {kinds}. References exist for "
         "problems that are periodic along all axes, and for those with boundary data on an interval."
     )
+
+
+def _patchy(problem: Problem) -> bool:
+    """Whether something jumps or is too narrow for Fourier modes, and patches can help."""
+    if len(problem.space) > 1 or max(sum(index) for index in problem.derivatives) > 2:
+        return False
+    (line,) = scan(problem).space
+    if 0 < line.moving * _NARROW < line.high - line.low:
+        return False  # patches stay where they are
+    return bool(line.jumps) or (line.high - line.low) / line.shortest > _NARROW
+
+
+def _granularity(problem: Problem) -> float:
+    """How little of the time between two breaks can be told by numbers: more is not known of a pulse."""
+    line = scan(problem).time
+    gap = float(np.diff([line.low, *line.breaks, line.high]).min())
+    return float(np.spacing(max(abs(line.low), abs(line.high)))) / gap
 
 
 def _processor(dimensions: int) -> contextlib.AbstractContextManager[object]:

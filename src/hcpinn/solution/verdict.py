@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from ..outcome import Stop
 
+_SETTLED = (Stop.ACCURACY, Stop.ESTIMATE, Stop.RANK, Stop.STALLED, Stop.STUCK, Stop.BLOWUP)
+"""Reasons to stop that a converged solution turns into success."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -24,11 +27,12 @@ class Verdict:
     def settles(self, stop: Stop) -> Stop:
         """The reason to stop in the light of this verdict, so that the two cannot contradict each other.
 
-        Only where the verdict is `converged` has the accuracy been reached; else there was an estimate.
+        Only where the verdict is `converged` has the accuracy been reached; else there was an estimate. What
+        an evolution feared does not count where the solution it kept holds.
         """
-        if stop not in (Stop.ACCURACY, Stop.ESTIMATE):
-            return stop
-        return Stop.ACCURACY if self.converged else Stop.ESTIMATE
+        if self.converged:
+            return Stop.ACCURACY if stop in _SETTLED else stop
+        return Stop.ESTIMATE if stop is Stop.ACCURACY else stop
 
     def __str__(self) -> str:
         figure = (

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..descent import Progress, Run
-from ..equation import fingerprint
+from ..equation import content_of
 from ..errors import FileError, MethodError, NoReferenceError
 from ..machine.background import BackgroundTask, raise_if_abandoned
 from ..machine.precision import double
@@ -89,7 +89,7 @@ def _solve(runs: Sequence[Run]) -> list[Reference | str]:
     """Runs of the same problem share a reference."""
     known: dict[str, Reference | str] = {}
     with double():
-        keys = [fingerprint(run.problem) for run in runs]
+        keys = [content_of(run.problem) or str(id(run.problem)) for run in runs]
         for key, run in zip(keys, runs, strict=True):
             if key not in known:
                 try:

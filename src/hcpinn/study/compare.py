@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ..errors import FileError
 from ..machine.files import write_bytes
@@ -27,9 +27,6 @@ class Comparison:
 
     pairs: tuple[Pair, ...]
 
-    kind: ClassVar[str] = "comparison"
-    """How its file is recognised."""
-
     @cached_property
     def counts(self) -> Counter[Agreement]:
         """How many runs agree to which degree."""
@@ -40,32 +37,26 @@ class Comparison:
         """Whether no run differs."""
         return not self.counts[Agreement.DIFFERS]
 
-    def facts(self) -> dict[str, Any]:
-        """What else to write into the file."""
-        return {}
-
     def write(self, folder: str | Path) -> Path:
-        """Write `recheck.json` with all figures, a line for each run."""
+        """Write `recheck.json` with all figures, a line for each run, into a folder that is no study's."""
+        if Store.at(folder):
+            raise FileError(f"{folder} is the folder of a study. A comparison needs one of its own.")
+        return self._write(folder, "comparison")
+
+    def _write(self, folder: str | Path, kind: str, **facts: Any) -> Path:
         told = {
-            "kind": self.kind,
+            "kind": kind,
             "version": VERSION,
             "rule": {"same_to_rounding": ROUNDING, "factor": FACTOR},
             "agreement": {answer.value: self.counts[answer] for answer in Agreement if self.counts[answer]},
             "before": _told(origin([pair.before for pair in self.pairs])),
             "now": _told(origin([pair.now for pair in self.pairs if pair.now is not None])),
-            **self.facts(),
+            **facts,
         }
         head = json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False).removesuffix("\n}")
         rows = (json.dumps(_row(pair), ensure_ascii=False, allow_nan=False) for pair in self.pairs)
         text = f'{head},\n "runs": [\n  ' + ",\n  ".join(rows) + "\n ]\n}\n"
-        path = self._file(Path(folder))
-        write_bytes(path, text.encode())
-        return path
-
-    def _file(self, folder: Path) -> Path:
-        if Store.at(folder):
-            raise FileError(f"{folder} is the folder of a study. A comparison needs one of its own.")
-        return folder / FILE
+        return write_bytes(Path(folder) / FILE, text.encode())
 
 
 def compare(before: str | Path, now: str | Path) -> Comparison:

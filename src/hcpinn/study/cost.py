@@ -161,7 +161,7 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
     )
     layers = min(chunk, method.points) * jet * item * (shape.depth + 1) * _KEPT
     fixed = method.points * 8 * (shape.indices * (shape.features + 2 * shape.outputs) + 4)
-    states = max(_state_bytes(stage, shape) for stage in method.stages)
+    states = max(_state_bytes(stage, shape, method.points) for stage in method.stages)
     return Cost(seconds, int(count * (layers + fixed + states)))
 
 
@@ -172,10 +172,10 @@ def _speed(machine: Machine, network: Network, stage: Stage) -> Speed:
     return found or machine.plain[stage.dtype.itemsize]
 
 
-def _state_bytes(stage: Stage, shape: _Shape) -> int:
+def _state_bytes(stage: Stage, shape: _Shape, points: int) -> int:
     vectors = 10 + (2 * stage.memory if isinstance(stage, LBFGS) else 0)
     state = _STATES * vectors * shape.size * stage.dtype.itemsize
-    return state + needed_bytes(stage, shape.size, shape.outputs)
+    return state + needed_bytes(stage, shape.size, shape.outputs, points=points)
 
 
 def largest_group(runs: Sequence[Run], machine: Machine, *, most: int = LARGEST, abreast: int = 1) -> int:

@@ -76,7 +76,7 @@ class StudyPage:
         ]
 
     def notes(self) -> list[str]:
-        """Sentences of warning below them, as HTML: how many runs are still to come."""
+        """Remarks below them, as HTML: how many runs are still to come."""
         missing = sum(max(row.expected - len(row.records), 0) for table in self.tables for row in table.rows)
         return [
             f"{counted(missing, 'run')} of this study {'has' if missing == 1 else 'have'} not been run yet."

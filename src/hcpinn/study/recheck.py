@@ -63,15 +63,13 @@ class Recheck(Comparison):
     tally: Tally
     selection: Selection
 
-    kind = "recheck"
-
-    def facts(self) -> dict[str, Any]:
-        """What was asked for, the number of groups, and what was left out."""
+    def write(self, folder: str | Path) -> Path:
+        """Write `recheck.json` beside the runs that were trained for it."""
         chosen = self.selection
-        return {"asked": chosen.asked, "groups": len(chosen.groups), "left_out": list(chosen.left_out)}
-
-    def _file(self, folder: Path) -> Path:
-        return folder / FILE  # beside the runs that were trained for it
+        left_out = list(chosen.left_out)
+        return self._write(
+            folder, "recheck", asked=chosen.asked, groups=len(chosen.groups), left_out=left_out
+        )
 
 
 def select(
@@ -84,7 +82,17 @@ def select(
     alone: bool = False,
     study: Study | None = None,
 ) -> Selection:
-    """Choose what to train again; the arguments are those of `recheck`."""
+    """Choose what to train again: groups across problems and methods, quick ones first.
+
+    Args:
+        folder: the store to check.
+        sample: the smallest number of runs to compare, 10 by default.
+        groups: the number of groups to train instead.
+        keys: the runs to train instead, by the first digits of their keys.
+        seed: draw the sample at random, regardless of time.
+        alone: train each run by itself. Its rounding then differs, as it does on another device anyway.
+        study: the study, needed for custom problems and methods.
+    """
     if sum((sample is not None, groups is not None, bool(keys))) > 1:
         raise MethodError("Give a number of runs, a number of groups, or keys: only one of these.")
     if (sample is not None and sample < 1) or (groups is not None and groups < 1):
@@ -122,15 +130,10 @@ def recheck(
     folder: str | Path,
     out: str | Path,
     *,
-    sample: int | None = None,
-    groups: int | None = None,
-    keys: Sequence[str] = (),
-    seed: int | None = None,
-    alone: bool = False,
-    study: Study | None = None,
     max_seconds: float | None = None,
     checkpoint_every: float = 30.0,
     watch: Watch | None = None,
+    **which: Any,
 ) -> Recheck:
     """Train some runs of a store again, in their groups or alone, and compare the errors.
 
@@ -140,21 +143,15 @@ def recheck(
     Args:
         folder: the store to check.
         out: the folder for the new results; created if missing.
-        sample: the smallest number of runs to compare, 10 by default. Groups are chosen across problems and
-            methods, quick ones first.
-        groups: the number of groups to train instead.
-        keys: the runs to train instead, by the first digits of their keys.
-        seed: draw the sample at random, regardless of time.
-        alone: train each run by itself. Its rounding then differs, as it does on another device anyway.
-        study: the study, needed for custom problems and methods.
         max_seconds: stop after this time; the same call resumes.
         checkpoint_every: seconds between checkpoints.
         watch: shows the progress.
+        which: what to train, as `select` takes it: `sample`, `groups`, `keys`, `seed`, `alone` and `study`.
     """
-    chosen = select(folder, sample=sample, groups=groups, keys=keys, seed=seed, alone=alone, study=study)
+    chosen = select(folder, **which)
     place = Path(out)
     if Store.at(place):
-        _check_place(place, Path(folder), alone=alone)
+        _check_place(place, Path(folder), alone=bool(chosen.asked.get("alone")))
     _compared(chosen, Store.make(place), Tally(0, 0, len(chosen.runs))).write(place)
     report = run_study(
         chosen.study,

@@ -145,6 +145,8 @@ def run_key(run: Run, accuracy: float = 1e-2) -> str:
     # Keys are older than `lessons`: each was a horizon of 1.0 then, with a switch to leave out the last ones.
     if (lessons := settings.pop("lessons", None)) is not None:
         settings.update(horizons=[*settings["horizons"], *[1.0] * (lessons - 1)], early=lessons > 1)
+    if settings.get("growth") is None:  # as they are than `growth`
+        settings.pop("growth", None)
     statement = [VERSION, fingerprint(run.problem), settings, run.seed, accuracy]
     if not _is_plain(run.method):
         statement.append(probe(run))

@@ -41,6 +41,13 @@ class Watch:
         self._ahead = self._passed = self._took = 0.0
         self._machine: Machine | None = None
 
+    @classmethod
+    def for_a_user(cls, progress: bool | None, tensorboard: str | Path | None = None) -> Watch:
+        """A bar in a terminal and lines elsewhere; `progress` asks for a bar, or for nothing."""
+        terminal = sys.stderr.isatty()
+        bar = terminal if progress is None else progress
+        return cls(bar=bar, lines=progress is None and not terminal, tensorboard=tensorboard)
+
     def __enter__(self) -> Watch:
         if self.bar is not None:
             self.bar.start()
@@ -166,8 +173,3 @@ def _told(record: Record) -> str:
         return f"{what}: failed. {record.reason}"
     errors = [f"{name} {v:.2e}" for name, v in (record.summary["rel_l2"] or {}).items() if v is not None]
     return f"{what}: {record.summary['verdict']}, relative L2 error {'  '.join(errors) or 'unknown'}"
-
-
-def in_terminal() -> bool:
-    """Whether there is a terminal to draw a bar in."""
-    return sys.stderr.isatty()

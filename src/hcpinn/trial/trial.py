@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -70,6 +71,14 @@ class Trial:
         """The derivatives of u that the residual needs."""
         self.left_open: tuple[OpenCondition, ...] = open_conditions(self, free=free)
         """The conditions that do not hold by construction."""
+
+    def with_network(self, network: Network) -> Trial:
+        """The same lift, gate and embedding around another network."""
+        other = copy.copy(self)
+        other.network = network
+        for compiled in ("fix_chunks", "derivative", "parts"):
+            other.__dict__.pop(compiled, None)
+        return other
 
     @property
     def outputs(self) -> int:

@@ -78,6 +78,9 @@ class Broyden(QuasiNewton):
     def work(self, points: int, parameters: int) -> float:
         return float(points * parameters + 4 * parameters**2)
 
+    def numbers(self, points: int, outputs: int, parameters: int) -> int:
+        return 4 * parameters**2
+
 
 class _Update(eqx.Module):
     """H⁺ = H/τ + Σ cᵢ wᵢwᵢᵀ, not yet carried out."""

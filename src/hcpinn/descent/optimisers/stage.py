@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ...objective import Data, Linearized, Measured, Objective
+from ...objective import Data, Linearized, Measured, Objective, Rows
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,25 @@ class Target:
         """Loss, gradient and mismatches."""
         return self.objective.measure(theta, self.data, self.factors)
 
-    def linearize(self, theta: Array) -> Linearized:
-        """Loss and normal equations."""
-        return self.objective.linearize(theta, self.data, self.factors)
+    def linearize(self, theta: Array, *, last: int | None = None) -> Linearized:
+        """Loss and normal equations, of all parameters or of so many of the last ones."""
+        return self.objective.linearize(theta, self.data, self.factors, last=last)
+
+    def sketch(self, theta: Array, *, group: int, number: Array) -> Rows:
+        """Random sums of `group` weighted mismatches, and their gradients; `number` tells draws apart."""
+        key = jax.random.fold_in(jax.random.wrap_key_data(self.data.key), number)
+        return self.objective.sketch(theta, self.data, self.factors, group=group, key=key)
+
+    def mismatches(self, theta: Array) -> Array:
+        """All mismatches as one vector, weighted so that the loss is the sum of its squares."""
+        found = self.objective.mismatches(theta, self.data)
+        scales = self.objective.scales(self.data)
+        return jnp.concatenate(
+            [
+                (jnp.sqrt(scales[name] * self.factors.get(name, 1.0))[:, None] * values).ravel()
+                for name, values in found.items()
+            ]
+        )
 
 
 class Step(eqx.Module):
@@ -67,6 +83,10 @@ class Stage(abc.ABC):
         """The JAX type for this stage's precision."""
         return jnp.dtype(self.precision)
 
+    def with_steps(self, steps: int) -> Stage:
+        """The same stage with another number of steps."""
+        return replace(self, steps=steps)  # type: ignore[type-var]
+
     @property
     @abc.abstractmethod
     def label(self) -> str:
@@ -94,6 +114,10 @@ class Stage(abc.ABC):
     @abc.abstractmethod
     def work(self, points: int, parameters: int) -> float:
         """About how many multiplications a step takes, in units of those of one layer."""
+
+    def numbers(self, points: int, outputs: int, parameters: int) -> int:
+        """About how many numbers its matrices hold, where those are large."""
+        return 0
 
     @abc.abstractmethod
     def terminate(self, state: Any) -> Array:
