@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from hcpinn.equation import fingerprint
-from hcpinn.errors import NoReferenceError
-from hcpinn.problem import Box, Dirichlet, Neumann, Periodic, Problem
+from hcpinn.problem import Box, Dirichlet, Periodic, Problem
 from hcpinn.reference import solve_reference
 
 PERIOD = (0, 2 * np.pi)
@@ -85,13 +84,6 @@ def on_square(boundary):
         initial=lambda x, y: jnp.sin(x) * jnp.sin(y),
         name="square",
     )
-
-
-def test_boxes_with_walls_have_no_reference_yet():
-    with pytest.raises(NoReferenceError, match="Periodic along x, Dirichlet along y"):
-        solve_reference(on_square({"x": Periodic(), "y": Dirichlet(0.0)}), cache=False)
-    with pytest.raises(NoReferenceError, match="Neumann along x, Neumann along y"):
-        solve_reference(on_square(Neumann(0.0)), cache=False)
 
 
 def test_fingerprints_know_the_conditions_of_each_axis():

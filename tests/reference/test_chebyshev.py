@@ -287,7 +287,7 @@ def test_equations_that_dirichlet_data_do_not_close():
         "boundary": Dirichlet(0.0),
         "initial": lambda x: 1 - x**2,
     }
-    with pytest.raises(NoReferenceError, match=r"derivatives of order 4.*does not close"):
+    with pytest.raises(NoReferenceError, match="takes 4 conditions on 'u'"):
         solve_reference(Problem(rhs=lambda u: -u.xxxx, **settings), cache=False)
     with pytest.raises(NoReferenceError, match="one condition too many"):
         solve_reference(Problem(rhs=lambda u: -u.x, **settings), cache=False)

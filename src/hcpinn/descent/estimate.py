@@ -4,6 +4,8 @@ The error e = u − v of a function v with residual r = vₜ − F(v) obeys, to 
 
     eₜ = F'(v) e − r,    e(t₀) = u₀ − v(t₀).
 
+For uₜₜ = F(v) it is the same with eₜₜ and r = vₜₜ − F(v).
+
 It is projected onto a few dozen smooth functions of x that meet the homogeneous conditions: the trial's
 own gate times random neurons on its own embedding, made orthonormal. The implicit midpoint rule carries it
 through time. Where some boundary condition is left to penalties, those functions do not meet it; then the
@@ -28,6 +30,7 @@ from ..jets import taylor
 from ..objective import linearized, sampling
 from ..problem import Index
 from ..trial import MLP, Fixed, Trial, jet_of
+from ..trial.trial import derivative_of
 
 _TIMES = {1: 60, 2: 30, 3: 20}
 _PLACES = {1: 512, 2: 36, 3: 12}
@@ -119,16 +122,23 @@ class Estimator:
         basis, waves = self._basis
         count, outputs = basis.shape[1], residual.shape[2]
         test = basis.T / len(basis)
-        unit, squares, sizes = np.eye(outputs * count), np.zeros(outputs), np.zeros(outputs)
+        order, size = self.trial.problem.order, outputs * count
+        unit, squares, sizes = np.eye(order * size), np.zeros(outputs), np.zeros(outputs)
+        matrix = np.zeros((order * size, order * size))
+        matrix[: (order - 1) * size, size:] = np.eye((order - 1) * size, size * (order - 1))
         for r, slope, value in zip(residual, slopes, values, strict=True):
-            # slope: arguments, components of u, places, components of F
-            spread = np.einsum("ibma,imn->abmn", slope, waves, optimize=True)
-            matrix = (test @ spread).transpose(0, 2, 1, 3).reshape(unit.shape)
-            right = state + step / 2 * (matrix @ state) - step * (test @ r).T.ravel()
+            for level in range(order):
+                # slope: arguments, components of u, places, components of F
+                own = [i for i, index in enumerate(self.arguments) if index[0] == level]
+                spread = np.einsum("ibma,imn->abmn", slope[own], waves[own], optimize=True)
+                block = (test @ spread).transpose(0, 2, 1, 3).reshape(size, size)
+                matrix[-size:, level * size : (level + 1) * size] = block
+            force = np.concatenate([np.zeros((order - 1) * size), (test @ r).T.ravel()])
+            right = state + step / 2 * (matrix @ state) - step * force
             if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(right))):
                 return Carried(np.full_like(state, np.nan), np.full(outputs, np.nan), sizes)
             after = scipy.linalg.solve(unit - step / 2 * matrix, right, check_finite=False)
-            error = ((state + after) / 2).reshape(outputs, count)
+            error = ((state + after) / 2)[:size].reshape(outputs, count)
             squares += np.sum(error**2, axis=1) / len(residual)
             sizes += np.mean((value + basis @ error.T) ** 2, axis=0) / len(residual)
             state = after
@@ -153,12 +163,15 @@ class Estimator:
     def _start(self, network: Any, trial: Trial) -> np.ndarray:
         """What the trial leaves of the initial data."""
         outputs, (basis, _) = trial.outputs, self._basis
-        if not trial.left_open:
-            return np.zeros(outputs * basis.shape[1])
         problem = trial.problem
-        own = trial(network, jnp.asarray(self._at(problem.start)))
-        given = problem.to_components(problem.initial_values(list(jnp.asarray(self.places.T))))
-        return (basis.T @ np.asarray(given - own) / len(basis)).T.ravel()
+        if not trial.left_open:
+            return np.zeros(problem.order * outputs * basis.shape[1])
+        points, found = jnp.asarray(self._at(problem.start)), []
+        for order, data in enumerate((problem.initial_values, problem.initial_velocities)[: problem.order]):
+            own = derivative_of(trial, network, points, (order, *self.zero[1:]))
+            given = problem.to_components(data(list(jnp.asarray(self.places.T))))
+            found.append((basis.T @ np.asarray(given - own) / len(basis)).T.ravel())
+        return np.concatenate(found)
 
     @cached_property
     def _linearized(self) -> Any:
@@ -191,7 +204,8 @@ class Estimator:
             bias = -np.sum(features[rng.integers(len(features), size=many)].T * weight, axis=0)
         else:
             bias = rng.normal(size=many) - features.mean(axis=0) @ weight
-        wanted = tuple(dict.fromkeys((self.zero, *self.arguments)))
+        spatial = [(0, *index[1:]) for index in self.arguments]
+        wanted = tuple(dict.fromkeys((self.zero, *spatial)))
         below = taylor.closure(wanted)
 
         @jax.jit
@@ -209,5 +223,5 @@ class Estimator:
         kept = int(np.sum(values > _LEAST * values[0]))
         mixed = right[:kept].T / values[:kept]
         nothing = np.zeros((len(points), kept))
-        waves = [np.asarray(jet[i]) @ mixed if i in jet else nothing for i in self.arguments]
+        waves = [np.asarray(jet[i]) @ mixed if i in jet else nothing for i in spatial]
         return left[:, :kept] * np.sqrt(len(points)), np.stack(waves)

@@ -48,6 +48,8 @@ def _digest(problem: Problem) -> str:
         "derivatives": problem.derivatives,
         "parameters": {name: repr(complex(problem.parameters[name])) for name in sorted(problem.parameters)},
     }
+    if problem.order != 1:
+        statement["order"] = problem.order
     if problem.start:
         statement["start"] = float(problem.start).hex()
     digest = hashlib.sha256(json.dumps(statement).encode())
@@ -72,6 +74,8 @@ def _probes(problem: Problem) -> list[np.ndarray]:
         roots = np.sqrt([2.0, 3.0, 5.0][: problem.domain.dimension])
         space = list(jnp.asarray(problem.domain.inside(np.modf(np.outer(number, roots))[0])).T)
         probes += [np.asarray(v) for v in problem.initial_values(space)]
+        if problem.order == 2:
+            probes += [np.asarray(v) for v in problem.initial_velocities(space)]
         times = jnp.asarray(problem.start + problem.duration * np.modf(number * np.sqrt(7.0))[0])
         for side in problem.sides:
             across = [*space[: side.axis], *space[side.axis + 1 :]]

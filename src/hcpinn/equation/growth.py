@@ -11,19 +11,15 @@ from jaxtyping import Array
 
 from ..machine.precision import double
 from ..problem import Problem
-from .derivatives import nested
 from .probes import slopes, slots
+from .start import initial_jet
 
 _PLACES, _WAVES = 64, 48
 
 
-def _start(problem: Problem, coordinates: Array) -> Array:
-    return problem.to_components(problem.initial_values(list(coordinates.T[1:])))
-
-
 def _slopes(problem: Problem, points: Array) -> list[dict[Any, Array]]:
     """The slopes of F on the initial state, and those with respect to conjugates."""
-    jet = nested(lambda c: _start(problem, c), points, problem.derivatives)
+    jet = initial_jet(problem, points, problem.derivatives)
     fields = {index: problem.to_fields(values) for index, values in jet.items()}
     values = {(n, i): fields[i][n] for n, i in slots(problem)}
     at = [points[:, i] for i in range(len(problem.axes))]
@@ -42,16 +38,20 @@ def growth_rate(problem: Problem) -> float:
     with double():
         points = np.column_stack([np.full(_PLACES, problem.start), inside])
         direct, mirrored = jax.jit(partial(_slopes, problem))(points)
-    count = len(problem.fields)
+    count, order = len(problem.fields), problem.order
     highest = 0.0
     shortest = min(problem.domain.lengths)
     for number in np.concatenate([[0.0], np.geomspace(1.0, 4096.0, _WAVES)]):
         wave = 2 * np.pi * number / shortest
-        matrix = np.zeros((_PLACES, count, count), complex)
+        # With u_t an unknown of its own for the second order: its rate is F, and that of u is it.
+        matrix = np.zeros((_PLACES, order * count, order * count), complex)
+        for number in range((order - 1) * count):
+            matrix[:, number, count + number] = 1.0
         for (target, (source, index)), slope in direct.items():
             # Only waves along the first axis: oblique ones grow no faster in the equations of the catalogue.
             if not any(index[2:]):
-                matrix[:, target, source] += np.asarray(slope) * (1j * wave) ** index[1]
+                row, column = (order - 1) * count + target, index[0] * count + source
+                matrix[:, row, column] += np.asarray(slope) * (1j * wave) ** index[1]
         rates = np.real(np.linalg.eigvals(matrix)).max(axis=1)
         for (target, (source, index)), slope in mirrored.items():
             if target == source and not any(index[1:]):

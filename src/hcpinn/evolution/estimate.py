@@ -57,8 +57,9 @@ def unseen(problem: Problem, pointwise: Pointwise, carrier: Carrier, solved: Sol
     worst = 0.0
     for share in _LOOKED[len(bases)]:
         time = problem.start + share * problem.duration
-        state = solved.track.at(np.array([time]))[0]
-        rate = coarse.rates(np.array([time]), state[:, None])[:, 0]
+        at = np.array([time])
+        state = np.concatenate([solved.track.at(at, slope=bool(k))[0] for k in range(coarse.order)])
+        rate = coarse.rates(at, state[:, None])[:, 0]
         left = fine.residual(time, state, rate)
         error = np.real(coarse.linearised(time, state)(1 / problem.duration)(left))
         worst = max(worst, coarse.size(error))

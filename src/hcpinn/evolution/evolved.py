@@ -152,7 +152,8 @@ def assemble(
     """
     powers = track.powers()
     powers = powers.reshape(*powers.shape[:2], components, *(layer.mix.shape[1] for layer in layers))
-    states = np.stack(track.values).reshape(-1, *powers.shape[2:])
+    known = np.stack(track.values)[..., : math.prod(powers.shape[2:])]
+    states = known.reshape(-1, *powers.shape[2:])
     kept = []
     for axis, layer in enumerate(layers):
         others = tuple(i for i in range(1, states.ndim) if i != axis + 2)

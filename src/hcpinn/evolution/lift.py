@@ -18,6 +18,7 @@ from ..trial import Semigroup, jet_of
 from ..trial.edges import join_edges
 from ..trial.function import columns
 from ..trial.semigroup import Waves, has_waves
+from .motion import fading
 
 _CHUNK = 1024
 
@@ -46,11 +47,16 @@ def has_wave_lift(problem: Problem) -> bool:
 
 
 class Carrier:
-    """ψ for one problem: e^{tL} u₀ where there are waves, else u₀ with the boundary data added."""
+    """ψ for one problem: e^{tL} u₀ where there are waves, else u₀ with the boundary data added.
+
+    For uₜₜ = F the initial velocity is added too, and all fades, so that ψ stays bounded over long times.
+    """
 
     def __init__(self, problem: Problem, accuracy: float = 1.0, waves: int = _WAVES):
         self.problem = problem
-        self.indices: tuple[Index, ...] = (*problem.derivatives, (1, *(0 for _ in problem.space)))
+        still = (0,) * len(problem.space)
+        times = ((k, *still) for k in range(1, problem.order + 1))
+        self.indices: tuple[Index, ...] = (*problem.derivatives, *times)
         self.waves: Waves | None = None
         self.fades, self.leftover, self.most = False, 0.0, waves
         """Whether what the waves leave fades by itself; the relative L2 error of that in space and time."""
@@ -135,8 +141,9 @@ class Carrier:
     def on(self, space: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """ψ at fixed places (points × axes) as a function of times: index × component × point × time.
 
-        The indices are those that F uses, and last the time derivative. A remainder that fades by itself is
-        left out: its modes are above all waves, and points would fold them onto low ones.
+        The indices are those that F uses, and last the time derivatives up to the one that F gives.
+        A remainder that fades by itself is left out: its modes are above all waves, and points would fold
+        them onto low ones.
         """
         parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if self.moves:
@@ -238,10 +245,19 @@ def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
 
 
 def _with_walls(problem: Problem) -> Callable[[Array], Array]:
-    """u₀ and what it takes to meet all conditions at walls."""
+    """u₀, with the initial velocity where there is one, and what it takes to meet all conditions at walls.
+
+    With a velocity v₀, s = t − t₀ and a rate C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
+    """
+    rate = 0.0 if problem.order == 1 else fading(problem)
 
     def start(t: Array, space: list[Array]) -> Array:
-        return problem.to_components(problem.initial_values(space))
+        value = problem.to_components(problem.initial_values(space))
+        if not rate:
+            return value
+        since = (t - problem.start)[:, None]
+        velocity = problem.to_components(problem.initial_velocities(space))
+        return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity)
 
     held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
     joined = join_edges(problem, held, problem.parameters, start)

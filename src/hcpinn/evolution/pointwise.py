@@ -16,7 +16,7 @@ _CHUNK = 4096
 
 
 class Pointwise:
-    """uₜ = F(D, t, x) with all arguments D as real arrays: derivative × component × point."""
+    """F(D, t, x), which is uₜ or uₜₜ, with all arguments D as real arrays: derivative × component × point."""
 
     def __init__(self, problem: Problem):
         self.problem = problem

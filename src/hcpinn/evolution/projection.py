@@ -1,4 +1,9 @@
-"""The projected equation c′ = Qᵀ W [F(ψ + Q c) − ψₜ] and its Jacobian, at the points of a basis per axis."""
+"""The projected equation c′ = Qᵀ W [F(ψ + Q c) − ψₜ] and its Jacobian, at the points of a basis per axis.
+
+For uₜₜ = F the state is the pair (c, d) with c′ = d and d′ = Qᵀ W [F(ψ + Q c, ψₜ + Q d) − ψₜₜ]. With
+J₀ = ∂d′/∂c and J₁ = ∂d′/∂d, the solution of (μ − J)(x, y) = (a, b) takes one matrix of half the size:
+(μ² − μ J₁ − J₀) x = b + (μ − J₁) a and y = μ x − a.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ from scipy.linalg import get_lapack_funcs
 from ..problem import Problem
 from .basis import Basis
 from .lift import Carrier
+from .motion import tempo
 from .pointwise import Pointwise
 
 Solvers = Callable[[complex], Callable[[np.ndarray], np.ndarray]]
@@ -19,11 +25,14 @@ Solvers = Callable[[complex], Callable[[np.ndarray], np.ndarray]]
 
 
 class Projection:
-    """The evolution of c for one basis per axis; c is ordered component, then function along x, y, z."""
+    """The evolution of c for one basis per axis; c is ordered component, then function along x, y, z.
+
+    The state is c, followed by d = c′ where the equation is of second order in time.
+    """
 
     def __init__(self, problem: Problem, pointwise: Pointwise, carrier: Carrier, bases: Sequence[Basis]):
         self.problem, self.pointwise, self.bases = problem, pointwise, tuple(bases)
-        self.count = len(problem.components)
+        self.count, self.order = len(problem.components), problem.order
         self.ranks = tuple(b.rank for b in bases)
         self.shape = tuple(len(b.points) for b in bases)
         mesh = np.meshgrid(*(b.points for b in bases), indexing="ij")
@@ -32,6 +41,8 @@ class Projection:
         self._psi, self._exact = carrier.on(self.space), carrier.waves is not None
         self._known: dict[bytes, np.ndarray] = {}
         self._scale = np.zeros(self.count)
+        self.tempo = tempo(problem) if self.order == 2 else 0.0
+        """How fast the solution swings: the size of uₜ over that of u."""
 
     @property
     def scale(self) -> np.ndarray:
@@ -40,37 +51,47 @@ class Projection:
         return np.maximum(self._scale, floor)
 
     @property
+    def _sizes(self) -> np.ndarray:
+        """The sizes by which changes of the whole state are judged."""
+        return np.concatenate([self.scale, self.tempo * self.scale]) if self.order == 2 else self.scale
+
+    @property
     def iterations(self) -> int:
         """Newton iterations worth trying: more where J is only approximate."""
         return 12 if len(self.bases) == 1 else 30
 
     @property
     def unknowns(self) -> int:
-        return self.count * int(np.prod(self.ranks))
+        return self.order * self.count * int(np.prod(self.ranks))
 
     def rates(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """c′ at several times: unknowns × times."""
+        """The state's rate of change at several times: unknowns × times."""
         values, psi = self._arguments(times, states)
         flat = values.reshape(*values.shape[:2], -1)
         rate = self.pointwise(flat, self._coordinates(times))
         rate = rate.reshape(self.count, len(self.space), len(times)) - psi[-1]
-        return self._tested(rate).reshape(-1, len(times))
+        return np.concatenate([*self._levels(states)[1:], self._tested(rate).reshape(-1, len(times))])
+
+    def _levels(self, states: np.ndarray) -> list[np.ndarray]:
+        """c, or c and d, of states whose first axis are the unknowns."""
+        return np.split(states, self.order)
 
     def residual(self, time: float, state: np.ndarray, rate: np.ndarray) -> np.ndarray:
-        """Qᵀ W [F(u) − uₜ] where c′ is given: zero if that was found at these points."""
+        """Qᵀ W [F(u) − uₜ] where the state's rate is given: zero if that was found at these points."""
         times = np.array([time])
         values, psi = self._arguments(times, state[:, None])
         found = self.pointwise(values[..., 0], self._coordinates(times))[..., None] - psi[-1]
-        return self._tested(found - self._spread(rate[:, None], (0,) * len(self.bases))).reshape(-1)
+        *others, last = self._levels(rate[:, None])
+        left = self._tested(found - self._spread(last, (0,) * len(self.bases))).reshape(-1)
+        return np.concatenate([*(0 * other[:, 0] for other in others), left])
 
     def growth(self) -> float:
         """The largest real part of the eigenvalues of J at the start: at what rate rounding grows."""
         state = np.zeros(self.unknowns)
-        if len(self.bases) == 1:
-            matrices = [self.jacobian(self.problem.start, state)]
-        else:
-            matrices = self._axial(self.problem.start, state)
-        return max(_growth(matrix) for matrix in matrices)
+        of = self.jacobian if len(self.bases) == 1 else self._axial
+        levels = [of(self.problem.start, state, level) for level in range(self.order)]
+        each = zip(*(found if isinstance(found, list) else [found] for found in levels), strict=True)
+        return max(_growth(*matrices) for matrices in each)
 
     def psi(self, times: np.ndarray) -> np.ndarray:
         """ψ and its derivatives at the points; Newton's method asks for the same times again and again."""
@@ -80,17 +101,22 @@ class Projection:
         return self._known[key]
 
     def start(self) -> np.ndarray:
-        """c(t₀): zero unless the initial data do not meet their Neumann or Robin data."""
+        """The state at t₀: zero unless the initial data do not meet their Neumann or Robin data."""
         import jax.numpy as jnp
 
-        begin = self.psi(np.array([self.problem.start]))[0][..., 0]
-        values = self.problem.initial_values([jnp.asarray(c) for c in self.space.T])
-        exact = np.asarray(self.problem.to_components(values)).T
-        self.note(exact)
-        gap = exact - begin
-        if self._exact or np.abs(gap).max() <= 1e-9 * np.abs(exact).max():
-            return np.zeros(self.unknowns)
-        return self._tested(gap[..., None]).reshape(-1)
+        psi = self.psi(np.array([self.problem.start]))
+        place = [jnp.asarray(c) for c in self.space.T]
+        data = [(self.problem.initial_values(place), psi[0])]
+        if self.order == 2:
+            data.append((self.problem.initial_velocities(place), psi[-2]))
+        parts = []
+        for number, (values, begin) in enumerate(data):
+            exact = np.asarray(self.problem.to_components(values)).T
+            self.note(exact / self.tempo if number else exact)
+            gap = exact - begin[..., 0]
+            nothing = self._exact or np.abs(gap).max() <= 1e-9 * np.abs(exact).max()
+            parts.append(self._tested((0.0 if nothing else 1.0) * gap[..., None]).reshape(-1))
+        return np.concatenate(parts)
 
     def note(self, values: np.ndarray) -> None:
         """Take account of the size of u, components × points, in the norm that steps are judged by."""
@@ -106,19 +132,20 @@ class Projection:
 
     def size(self, change: np.ndarray) -> float:
         """The L² size of a change of u relative to each component's largest so far; the worst counts."""
-        each = np.linalg.norm(change.reshape(self.count, -1), axis=1)
-        return float(np.max(each / self.scale))
+        each = np.linalg.norm(change.reshape(self.order * self.count, -1), axis=1)
+        return float(np.max(each / self._sizes))
 
     def values(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """u at the points: components × points × times."""
         zero = (0,) * len(self.bases)
-        return self._spread(states, zero) + self.psi(times)[0]
+        return self._spread(self._levels(states)[0], zero) + self.psi(times)[0]
 
     def _arguments(self, times: np.ndarray, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         psi = self.psi(times)
         values = np.empty((len(self.pointwise.orders), self.count, len(self.space), len(times)))
+        levels = self._levels(states)
         for number, index in enumerate(self.pointwise.orders):
-            np.add(self._spread(states, index[1:]), psi[number], out=values[number])
+            np.add(self._spread(levels[index[0]], index[1:]), psi[number], out=values[number])
         return values, psi
 
     def _coordinates(self, times: np.ndarray) -> np.ndarray:
@@ -142,8 +169,8 @@ class Projection:
             array = np.matmul(matrix, flat).reshape(*ahead, len(matrix), *behind)
         return array
 
-    def jacobian(self, time: float, state: np.ndarray) -> np.ndarray:
-        """∂c′/∂c, exact, for one axis."""
+    def jacobian(self, time: float, state: np.ndarray, level: int = 0) -> np.ndarray:
+        """The derivative of c′ by c, or of d′ by c (`level` 0) or d (1): exact, for one axis."""
         times = np.array([time])
         values, _ = self._arguments(times, state[:, None])
         slopes = self.pointwise.slopes(values[..., 0], self._coordinates(times))
@@ -154,6 +181,8 @@ class Projection:
             for target in range(self.count):
                 total: Any = 0
                 for number, index in enumerate(self.pointwise.orders):
+                    if index[0] != level:
+                        continue
                     slope = slopes[number, source, target]
                     if slope.any():
                         total = total + slope[:, None] * basis.values[index[1]]
@@ -167,17 +196,27 @@ class Projection:
         if len(self.bases) > 1:
             return self._diagonal(time, state)
         matrix = self.jacobian(time, state)
+        damped = any(index[0] for index in self.pointwise.orders)
+        damping = self.jacobian(time, state, 1) if damped else None
 
         def solver(shift: complex) -> Callable[[np.ndarray], np.ndarray]:
             real = np.imag(shift) == 0
+            shift = np.real(shift) if real else shift
             shifted = (-matrix).astype(float if real else complex)
-            shifted[np.diag_indices(len(matrix))] += np.real(shift) if real else shift
+            if damping is not None:
+                shifted -= shift * damping
+            shifted[np.diag_indices(len(matrix))] += shift**self.order
             factor, solve = get_lapack_funcs(("getrf", "getrs"), (shifted,))
             lu, pivots, _ = factor(shifted, overwrite_a=True)
 
             def apply(right: np.ndarray) -> np.ndarray:
                 right = np.real(right) if real else right
-                return solve(lu, pivots, right)[0]
+                if self.order == 1:
+                    return solve(lu, pivots, right)[0]
+                first, second = self._levels(right)
+                drag = 0.0 if damping is None else damping @ first
+                place = solve(lu, pivots, second + shift * first - drag)[0]
+                return np.concatenate([place, shift * place - first])
 
             return apply
 
@@ -192,7 +231,7 @@ class Projection:
         values, _ = self._arguments(times, state[:, None])
         slopes = self.pointwise.slopes(values[..., 0], self._coordinates(times))
         middle = (slopes.max(axis=-1) + slopes.min(axis=-1)) / 2
-        symbol = np.zeros((*self.ranks, self.count, self.count))
+        symbols = np.zeros((self.order, *self.ranks, self.count, self.count))
         for number, index in enumerate(self.pointwise.orders):
             if any(k % 2 for k in index[1:]):
                 continue
@@ -201,25 +240,34 @@ class Projection:
                 shape = [1] * len(self.ranks)
                 shape[axis] = -1
                 part = part * self._symbols[axis][1][k].reshape(shape)
-            symbol += part[..., None, None] * middle[number].T
+            symbols[index[0]] += part[..., None, None] * middle[number].T
         vectors = [v for v, _ in self._symbols]
 
         def solver(shift: complex) -> Callable[[np.ndarray], np.ndarray]:
             real = np.imag(shift) == 0
             shift = np.real(shift) if real else shift
-            inverse = np.linalg.inv(shift * np.eye(self.count) - symbol)
+            inverse = np.linalg.inv(
+                shift**self.order * np.eye(self.count) - sum(shift**k * s for k, s in enumerate(symbols))
+            )
+
+            def modes(right: np.ndarray) -> np.ndarray:
+                found = self._along(right.reshape(self.count, *self.ranks, 1), [v.T for v in vectors])
+                return np.moveaxis(found[..., 0], 0, -1)[..., None]
 
             def apply(right: np.ndarray) -> np.ndarray:
-                right = (np.real(right) if real else right).reshape(self.count, *self.ranks, 1)
-                modes = np.moveaxis(self._along(right, [v.T for v in vectors])[..., 0], 0, -1)
-                solved = np.moveaxis((inverse @ modes[..., None])[..., 0], -1, 0)
-                return self._along(np.ascontiguousarray(solved)[..., None], vectors).reshape(-1)
+                levels = [modes(part) for part in self._levels(np.real(right) if real else right)]
+                found = [inverse @ levels[-1]]
+                if self.order == 2:
+                    found[0] = found[0] + inverse @ (shift * levels[0] - symbols[1] @ levels[0])
+                    found.append(shift * found[0] - levels[0])
+                parts = [np.ascontiguousarray(np.moveaxis(f, -2, 0)) for f in found]
+                return np.concatenate([self._along(part, vectors).reshape(-1) for part in parts])
 
             return apply
 
         return solver
 
-    def _axial(self, time: float, state: np.ndarray) -> list[np.ndarray]:
+    def _axial(self, time: float, state: np.ndarray, level: int = 0) -> list[np.ndarray]:
         """J of each component along each axis alone, its coefficients replaced by numbers."""
         times = np.array([time])
         values, _ = self._arguments(times, state[:, None])
@@ -230,7 +278,7 @@ class Projection:
             for component in range(self.count):
                 matrix = np.zeros((basis.rank, basis.rank))
                 for number, index in enumerate(self.pointwise.orders):
-                    if sum(index[1:]) == index[axis + 1]:
+                    if index[0] == level and sum(index[1:]) == index[axis + 1]:
                         factor = middle[number, component, component]
                         matrix += factor * (basis.test @ basis.values[index[axis + 1]])
                 found.append(matrix)
@@ -248,7 +296,15 @@ class Projection:
         return found
 
 
-def _growth(matrix: np.ndarray) -> float:
-    """The largest real part of the eigenvalues; of the symmetric part's, where that is no more than zero."""
+def _growth(matrix: np.ndarray, damping: np.ndarray | None = None) -> float:
+    """The largest real part of the eigenvalues; of the symmetric part's, where that is no more than zero.
+
+    With `damping` those of x″ = matrix x + damping x′.
+    """
+    if damping is not None:
+        if not damping.any():
+            return float(np.sqrt(np.linalg.eigvals(matrix).astype(complex)).real.max())
+        unit = np.eye(len(matrix))
+        return float(np.linalg.eigvals(np.block([[0 * unit, unit], [matrix, damping]])).real.max())
     bound = float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[-1])
     return bound if bound <= 0 else float(np.linalg.eigvals(matrix).real.max())

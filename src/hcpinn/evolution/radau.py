@@ -116,6 +116,8 @@ class Track:
     times: list[float]
     values: list[np.ndarray]
     """One array (s + 1) × unknowns per step."""
+    order: int = 1
+    """2 where the unknowns are c and behind it c′, which then both shape c between the points."""
     rejected: int = 0
     factorisations: int = 0
     evaluations: int = 0
@@ -125,21 +127,40 @@ class Track:
         return len(self.values)
 
     def powers(self) -> np.ndarray:
-        """Coefficients in powers of 2 (t − tₖ)/h − 1: steps × (s + 1) × unknowns."""
-        nodes = 2 * np.concatenate([[0.0], scheme(self.stages).nodes]) - 1
-        matrix = np.linalg.inv(np.vander(nodes, increasing=True))
-        return np.einsum("pq,kqn->kpn", matrix, np.stack(self.values))
+        """Coefficients of c in powers of 2 (t − tₖ)/h − 1: steps × powers × unknowns."""
+        return np.einsum("pq,kqn->kpn", self._shape(), [self._known(k) for k in range(self.steps)])
 
-    def at(self, times: np.ndarray) -> np.ndarray:
-        """c at given times: times × unknowns."""
+    def _shape(self) -> np.ndarray:
+        """What is known of c on a step ↦ its coefficients."""
+        nodes = 2 * np.concatenate([[0.0], scheme(self.stages).nodes]) - 1
+        count = self.order * len(nodes)
+        rows = np.vander(nodes, count, increasing=True)
+        if self.order == 2:
+            slopes = np.arange(1, count) * rows[:, :-1]
+            rows = np.concatenate([rows, np.pad(slopes, ((0, 0), (1, 0)))])
+        return np.linalg.inv(rows)
+
+    def _known(self, step: int) -> np.ndarray:
+        """The values of c at the points of a step, and for the second order its slopes times h/2."""
+        if self.order == 1:
+            return self.values[step]
+        places, slopes = np.split(self.values[step], 2, axis=1)
+        return np.concatenate([places, slopes * (self.times[step + 1] - self.times[step]) / 2])
+
+    def at(self, times: np.ndarray, *, slope: bool = False) -> np.ndarray:
+        """c, or c′, at given times: times × unknowns."""
         edges = np.asarray(self.times)
-        nodes = np.concatenate([[0.0], scheme(self.stages).nodes])
+        shape = self._shape()
         step = np.clip(np.searchsorted(edges, times, side="left") - 1, 0, self.steps - 1)
-        result = np.empty((len(times), self.values[0].shape[1]))
+        result = np.empty((len(times), self.values[0].shape[1] // self.order))
         for k in np.unique(step):
             where = step == k
             share = (times[where] - edges[k]) / (edges[k + 1] - edges[k])
-            result[where] = _lagrange(nodes, share) @ self.values[k]
+            rows = np.vander(2 * share - 1, len(shape), increasing=True)
+            if slope:
+                rows[:, 1:] = rows[:, :-1] * np.arange(1, len(shape)) * (2 / (edges[k + 1] - edges[k]))
+                rows[:, 0] = 0.0
+            result[where] = rows @ shape @ self._known(k)
         return result
 
 

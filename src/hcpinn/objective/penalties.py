@@ -30,7 +30,7 @@ class Penalty(abc.ABC):
 
 @dataclass(frozen=True)
 class InitialPenalty(Penalty):
-    """The mean of |u(t₀, x) − u₀(x)|² over points at the start."""
+    """The mean of |u(t₀, x) − u₀(x)|² over points at the start, and of |uₜ − v₀|² where v₀ is given."""
 
     points: int = 128
     weight: float = 1.0
@@ -40,14 +40,22 @@ class InitialPenalty(Penalty):
         _check(self)
 
     def terms(self, problem: Problem) -> list[Term]:
-        zero = (0,) * len(problem.axes)
+        indices = [(k, *(0 for _ in problem.space)) for k in range(problem.order)]
 
         def block(trial: Trial, seed: int) -> Block:
-            points = sampling.at_start(trial.problem, self.points, seed=seed, purpose="initial")
-            wanted = trial.problem.initial_values([jnp.asarray(c) for c in points.T[1:]])
-            return make_block((trial.fix(jnp.asarray(points), (zero,)),), trial.problem.to_components(wanted))
+            own = trial.problem
+            points = sampling.at_start(own, self.points, seed=seed, purpose="initial")
+            place = [jnp.asarray(c) for c in points.T[1:]]
+            wanted = [own.initial_values(place), *([own.initial_velocities(place)] if own.order == 2 else [])]
+            target = jnp.concatenate([own.to_components(values) for values in wanted], axis=1)
+            return make_block((trial.fix(jnp.asarray(points), indices),), target)
 
-        return [Term("initial", self.weight, ("initial", None), _value_mismatch, block)]
+        def mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -> Array:
+            assert block.target is not None
+            jet = trial.jet(network, block.fixed[0], indices)
+            return jnp.concatenate([jet[index] for index in indices], axis=1) - block.target
+
+        return [Term("initial", self.weight, ("initial", None), mismatch, block)]
 
 
 @dataclass(frozen=True)

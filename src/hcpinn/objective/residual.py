@@ -1,4 +1,4 @@
-"""The residual of the equation, r = uₜ − F(u, uₓ, …, t, x), at points, and the slopes of F there."""
+"""The residual of the equation, r = uₜ − F(u, uₓ, …, t, x) or uₜₜ − F, at points, and the slopes of F."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def residual_of(
     problem: Problem, derivative: Callable[[Array, Index], Array], points: Float[Array, "points axes"]
 ) -> Float[Array, "points components"]:
     """r at points of any function, given its derivatives by index."""
-    first: Index = (1, *(0 for _ in problem.space))
-    jet = {index: derivative(points, index) for index in (*problem.derivatives, first)}
+    jet = {index: derivative(points, index) for index in (*problem.derivatives, problem.leading)}
     return _of_jet(problem, jet, points, problem.parameters)
 
 
@@ -52,10 +51,9 @@ def linearized(
     arguments = problem.derivatives
     nothing = jnp.zeros((len(points), len(problem.components)), points.dtype)
     values = jnp.stack([jet.get(index, nothing) for index in arguments])
-    first: Index = (1, *(0 for _ in problem.space))
 
     def rates(values: Array) -> Array:
-        own = {**dict(zip(arguments, values, strict=True)), first: nothing}
+        own = {**dict(zip(arguments, values, strict=True)), problem.leading: nothing}
         return -_of_jet(problem, own, points, parameters)
 
     def along(direction: Array) -> Array:
@@ -64,7 +62,7 @@ def linearized(
 
     count = values.shape[0] * values.shape[2]
     slopes = jax.vmap(along)(jnp.eye(count, dtype=points.dtype).reshape(count, len(values), -1))
-    residual = jet.get(first, nothing) - rates(values)
+    residual = jet.get(problem.leading, nothing) - rates(values)
     return residual, slopes.reshape(len(values), -1, *nothing.shape)
 
 
@@ -78,5 +76,4 @@ def _of_jet(
 
     coordinates = [points[:, i] for i in range(len(problem.axes))]
     rates = problem.evaluate_rhs(lookup, coordinates, parameters)
-    first: Index = (1, *(0 for _ in problem.space))
-    return problem.to_components([lookup(n, first) - rate for n, rate in enumerate(rates)])
+    return problem.to_components([lookup(n, problem.leading) - rate for n, rate in enumerate(rates)])

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..errors import HcpinnError, ProblemError
-from .expression import Expression, PointwiseError, coordinate
+from .expression import TIME, Expression, PointwiseError, coordinate
 from .tabulated import Tabulated, knots
 
 _LIBRARIES = ("numpy", "scipy", "jax", "jaxlib")
@@ -122,7 +122,7 @@ def _traced(
     try:
         return call_data(function, role, {**coordinates, **parameters}, alone)
     except (jax.errors.TracerArrayConversionError, TypeError):
-        axis_of = {name: space.index(name) if name in space else None for name in coordinates}
+        axis_of = {name: space.index(name) if name in space else TIME for name in coordinates}
         wrapped = {n: coordinate(c, axis_of[n], space) for n, c in coordinates.items()}
         return call_data(function, role, {**wrapped, **parameters}, alone)
 

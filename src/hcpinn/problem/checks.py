@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import ProblemError, unknown_name
 from .declaration import HORIZON
 from .domain import Box
+from .motion import check_order, check_velocity
 from .sides import Side
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class _Data:
 
 def check_problem(problem: Problem) -> None:
     """Raise a `ProblemError` that says what is wrong with the declaration, if anything is."""
+    check_order(problem)
     _check_settings(problem)
     _ = problem.tables, problem.derivatives  # which run the data and rhs once
     inside, *faces = _initial_data(problem)
@@ -47,6 +49,7 @@ def check_problem(problem: Problem) -> None:
     for side in problem.sides:
         _check_data(problem, side, faces[2 * side.axis + side.end], scales)
     _check_corners(problem, scales)
+    check_velocity(problem)
 
 
 def _check_settings(problem: Problem) -> None:

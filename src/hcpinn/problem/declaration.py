@@ -44,6 +44,8 @@ class _Restart:
 class Problem:
     """A time-dependent PDE, uₜ = F(u, uₓ, uₓₓ, …, t, x), with its initial and boundary data.
 
+    With `order=2` it is uₜₜ = F(u, uₜ, uₓ, …, t, x), and `velocity` gives uₜ(0, x).
+
     `rhs` is F as you would write it: its arguments are recognised by name as coordinates (`t`, `x`),
     named parameters, or else fields. `initial` gives u(0, x), one value per field.
 
@@ -73,6 +75,10 @@ class Problem:
     """The smallest and largest sensible values of some parameters."""
     start: float = 0.0
     """The time of the initial data."""
+    order: int = 1
+    """The order in time: `rhs` gives uₜ, or with 2 uₜₜ, and may then use `u.t`."""
+    velocity: Any = None
+    """The initial data of uₜ where the order in time is 2, given as `initial` is."""
     breaks: Mapping[str, Sequence[float]] = dataclasses.field(default_factory=dict)
     """Times and places, by axis, where coefficients, sources or data jump or spike: {"t": [0.5], "x": [0.3]}.
 
@@ -146,6 +152,11 @@ class Problem:
         """The derivatives of the fields that `rhs` uses, found by running it."""
         return self._discovery[0]
 
+    @property
+    def leading(self) -> Index:
+        """The derivative in time that `rhs` gives: uₜ, or uₜₜ."""
+        return (self.order, *(0 for _ in self.space))
+
     @cached_property
     def complex_fields(self) -> tuple[bool, ...]:
         """Which fields are complex, found from the initial data and `rhs`."""
@@ -173,14 +184,22 @@ class Problem:
         return dataclasses.replace(self, parameters=parameters, horizon=parameters.get(HORIZON, self.horizon))
 
     def restarted(
-        self, start: float, horizon: float, initial: Callable[[list[Array]], list[Array]]
+        self,
+        start: float,
+        horizon: float,
+        initial: Callable[[list[Array]], list[Array]],
+        velocity: Callable[[list[Array]], list[Array]] | None = None,
     ) -> Problem:
         """The same problem from another start to another horizon, from `initial(coordinates)` on.
 
-        Nothing is checked again: the state comes from a solution of this problem.
+        `velocity` goes with it where the order in time is 2. Nothing is checked again: the state comes from a
+        solution of this problem.
         """
         problem = copy.copy(self)
-        for name, value in (("start", start), ("horizon", horizon), ("initial", _Restart(initial))):
+        given = {"start": start, "horizon": horizon, "initial": _Restart(initial)}
+        if velocity is not None:
+            given["velocity"] = _Restart(velocity)
+        for name, value in given.items():
             object.__setattr__(problem, name, value)
         return problem
 
@@ -197,9 +216,9 @@ class Problem:
         space = self.space
         available: dict[str, Any] = {}
         for number, name in enumerate(self.fields):
-            available[name] = field(lambda index, n=number: lookup(n, index), space)
+            available[name] = field(lambda index, n=number: lookup(n, index), space, self.order)
         for position, (name, values) in enumerate(zip(self.axes, coordinates, strict=True)):
-            available[name] = coordinate(values, position - 1 if position else None, space)
+            available[name] = coordinate(values, position - 1, space)
         available.update(parameters if parameters is not None else self.parameters)
         result = call_by_name(self.rhs, "rhs", available)
         values = result if isinstance(result, tuple | list) else (result,)
@@ -217,14 +236,26 @@ class Problem:
         self, coordinates: Sequence[Array], parameters: Mapping[str, Any] | None = None
     ) -> list[Array]:
         """u at the start, at space coordinates x, …: one array per field."""
-        if isinstance(self.initial, _Restart):
-            return self.initial.state(list(coordinates))
+        return self._at_start("initial", coordinates, parameters)
+
+    def initial_velocities(
+        self, coordinates: Sequence[Array], parameters: Mapping[str, Any] | None = None
+    ) -> list[Array]:
+        """uₜ at the start of an equation of second order in time: one array per field."""
+        return self._at_start("velocity", coordinates, parameters)
+
+    def _at_start(
+        self, role: str, coordinates: Sequence[Array], parameters: Mapping[str, Any] | None
+    ) -> list[Array]:
+        data = getattr(self, role)
+        if isinstance(data, _Restart):
+            return data.state(list(coordinates))
         given = self.parameters if parameters is None else parameters
         named = dict(zip(self.space, coordinates, strict=True))
-        values = evaluate_data(self.initial, "initial", named, given, self.space, self.tables, self._alone[0])
+        values = evaluate_data(data, role, named, given, self.space, self.tables, self._alone[0])
         if len(values) != len(self.fields):
             raise ProblemError(
-                f"initial gives {len(values)} value(s), but rhs has {len(self.fields)} field(s): "
+                f"{role} gives {len(values)} value(s), but rhs has {len(self.fields)} field(s): "
                 f"{', '.join(self.fields)}. Return one per field, as a tuple; if one of these is a "
                 f"constant, add it to parameters=…{self._misread()}"
             )
@@ -331,6 +362,10 @@ class Problem:
         whole = dict(zip(self.axes, [(self.start, self.horizon), *self.domain.bounds], strict=True))
         places = {name: whole[name] for name in self.space}
         found = tables_for(self.initial, "initial", places, self.parameters, self.space, self._alone[0])
+        if self.order == 2:
+            found += tables_for(
+                self.velocity, "velocity", places, self.parameters, self.space, self._alone[0]
+            )
         for side in self.sides:
             edge = self.domain.bounds[side.axis][side.end]
             bounds = {**whole, side.letter: (edge, edge)}
@@ -355,8 +390,11 @@ class Problem:
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
         with double():
             point = jnp.asarray(self.domain.inside(np.full((1, self.domain.dimension), 0.5))[0])
-            initial = self.initial_values([point[i] for i in range(len(self.space))])
-            are_complex = [jnp.iscomplexobj(v) for v in initial]
+            place = [point[i] for i in range(len(self.space))]
+            are_complex = [jnp.iscomplexobj(v) for v in self.initial_values(place)]
+            if self.order == 2:
+                moving = self.initial_velocities(place)
+                are_complex = [c or jnp.iscomplexobj(v) for c, v in zip(are_complex, moving, strict=True)]
             while True:
                 touched, now_complex = self._trace(are_complex)
                 if now_complex == are_complex:

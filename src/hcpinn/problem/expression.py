@@ -1,8 +1,8 @@
 """The algebra a right-hand side is written in: `u.xx`, `(u**3).xx`, `np.sin(u)`, `x * u`.
 
-An `Expression` is a quantity with a value at the points and a rule for its spatial
-derivatives. Both are worked out only when asked for, so running a right-hand side
-touches exactly the derivatives of the fields that it needs.
+An `Expression` is a quantity with a value at the points and a rule for its derivatives, in space and, where
+the equation is of second order in time, along t. Both are worked out only when asked for, so running a
+right-hand side touches exactly the derivatives of the fields that it needs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ Index = tuple[int, ...]
 """How often a quantity is differentiated along each axis, time first: `u_xx` is (0, 2)."""
 
 MAX_ORDER = 6
-"""The highest total order of spatial derivative that hcpinn propagates."""
+"""The highest total order of derivative that hcpinn propagates."""
+
+TIME = -1
+"""The axis of time, where space axes are counted from 0."""
 
 
 _differentiated: ContextVar[list[Expression] | None] = ContextVar("differentiated", default=None)
@@ -87,7 +90,7 @@ class Expression:
         return self
 
     def derivative(self, axis: int) -> Expression:
-        """The derivative along one spatial axis, counted from 0."""
+        """The derivative along one spatial axis, counted from 0, or along `TIME`."""
         watched = _differentiated.get()
         if watched is not None and self._may_jump:
             watched.append(self)
@@ -103,13 +106,12 @@ class Expression:
         if name == "laplacian":
             second = (self.derivative(a).derivative(a) for a in range(len(self._axes)))
             return sum(second, start=constant(0.0, self._axes))
-        unknown = [letter for letter in name if letter not in self._axes]
+        unknown = [letter for letter in name if letter not in ("t", *self._axes)]
         if unknown:
             if set(name) <= set("txyz"):
                 raise ProblemError(
                     f"The right-hand side asks for the derivative '.{name}', but the domain has only "
-                    f"the space axes {', '.join(self._axes)}. It states u_t = F(u, u_x, …), so it "
-                    "cannot use time derivatives, nor axes the domain lacks."
+                    f"the space axes {', '.join(self._axes)}."
                 )
             raise AttributeError(f"'{name}' is not a derivative such as .x or .xx")
         if len(name) > MAX_ORDER:
@@ -120,7 +122,7 @@ class Expression:
             )
         result = self
         for letter in name:
-            result = result.derivative(self._axes.index(letter))
+            result = result.derivative(TIME if letter == "t" else self._axes.index(letter))
         return result
 
     @property
@@ -300,17 +302,31 @@ def constant(value: Any, axes: tuple[str, ...]) -> Expression:
     return Expression(axes, value, None)
 
 
-def coordinate(value: Array, axis: int | None, axes: tuple[str, ...]) -> Expression:
-    """A space coordinate (its `axis` counted from 0), or time (`axis=None`)."""
+def coordinate(value: Array, axis: int, axes: tuple[str, ...]) -> Expression:
+    """A space coordinate (its `axis` counted from 0), or time (`axis=TIME`)."""
     return Expression(axes, lambda: value, lambda a: constant(1.0 if a == axis else 0.0, axes))
 
 
-def field(lookup: Callable[[Index], Any], axes: tuple[str, ...], index: Index | None = None) -> Expression:
-    """An unknown field, whose values and derivatives `lookup` supplies by index."""
+def field(
+    lookup: Callable[[Index], Any], axes: tuple[str, ...], order: int = 1, index: Index | None = None
+) -> Expression:
+    """An unknown field, whose values and derivatives `lookup` supplies by index.
+
+    `order` is that of the equation in time: derivatives along t are of lower order.
+    """
     at: Index = index if index is not None else (0,) * (len(axes) + 1)
 
     def derivative(axis: int) -> Expression:
-        return field(lookup, axes, tuple(n + (i == axis + 1) for i, n in enumerate(at)))
+        found = tuple(n + (i == axis + 1) for i, n in enumerate(at))
+        if found[0] >= order:
+            raise ProblemError(
+                "The right-hand side asks for a derivative '.t', but it states u_t = F(u, u_x, …), so it "
+                "cannot use time derivatives. An equation u_tt = F is declared with order=2, velocity=…"
+                if order == 1
+                else "The right-hand side asks for a derivative '.tt', but with order=2 it states "
+                "u_tt = F(u, u_t, u_x, …), so it can use '.t' once only. Solve the equation for u_tt."
+            )
+        return field(lookup, axes, order, found)
 
     return Expression(axes, lambda: lookup(at), derivative)
 

@@ -171,19 +171,7 @@ def _check(problem: Problem) -> None:
             f"F of {problem.name} has something {line.moving:.1g} wide that moves across the domain, too "
             "narrow for the elements of the Chebyshev reference. Widen it."
         )
-    for side in problem.sides:
-        kinds = {tuple(c.factors for c in own) for own in side.conditions}
-        if len(kinds) > 1 or any(len(own) != 1 for own in side.conditions):
-            raise NoReferenceError(
-                f"There is no reference solver for {problem.name}: at {side.place} its fields have different "
-                "conditions, several or none. The Chebyshev method takes one for each, the same for all."
-            )
     order = max(sum(index) for index in problem.derivatives)
-    if order > 2:
-        raise NoReferenceError(
-            f"{problem.name} has derivatives of order {order}, and one condition at each end does not close "
-            "an equation of order above 2. Use boundary=Periodic(), or compare with data of your own."
-        )
     if order == 1:
         raise NoReferenceError(
             f"{problem.name} has first derivatives only, so that data at both ends are one condition too "

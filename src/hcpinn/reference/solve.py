@@ -34,8 +34,10 @@ def solve_reference(
 ) -> Reference:
     """A trusted classical solution of the problem, with an estimate of its error.
 
-    Periodic problems are solved by a Fourier method in one to three dimensions, others by
-    Chebyshev collocation on an interval. Grid and step are refined until the values settle.
+    Periodic problems are solved by a Fourier method, those with one condition at each end of an
+    interval by Chebyshev collocation, and all others, on boxes, with several conditions at an end
+    and of second order in time, by a Galerkin method of polynomials and waves. Grid and step are
+    refined until the values settle.
 
     Args:
         problem: what to solve.
@@ -101,19 +103,21 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
 
 
 def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], SolverResult]:
-    if problem.periodic and not _patchy(problem):
+    """Fourier, patched Chebyshev elements for fronts on an interval, and the spectral Galerkin method."""
+    patchy = problem.order == 1 and problem.periodic and _patchy(problem)
+    if problem.order == 1 and problem.periodic and not patchy:
         return solve_fourier
-    if len(problem.space) == 1:
-        from .chebyshev import solve_chebyshev  # SciPy takes long to import
+    # SciPy takes long to import.
+    from .boxes import solve_box
+    from .chebyshev import solve_chebyshev
 
+    kinds = [{tuple(c.factors for c in own) for own in side.conditions} for side in problem.sides]
+    alike = all(len(each) == 1 and len(next(iter(each))) == 1 for each in kinds)
+    second = max(sum(index) for index in problem.derivatives) <= 2
+    turning = any(problem.complex_fields)  # Radau takes very short steps for what turns in the complex plane
+    if problem.order == 1 and len(problem.space) == 1 and alike and second and (patchy or not turning):
         return solve_chebyshev
-    kinds = ", ".join(
-        f"{ends.kinds} along {a}" for a, ends in zip(problem.space, problem.boundaries, strict=True)
-    )
-    raise NoReferenceError(
-        f"There is no reference solver for {problem.name}: its boundary is {kinds}. References exist for "
-        "problems that are periodic along all axes, and for those with boundary data on an interval."
-    )
+    return solve_box
 
 
 def _patchy(problem: Problem) -> bool:

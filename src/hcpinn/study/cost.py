@@ -128,11 +128,10 @@ def _shape(problem: Problem, embedding: Embedding, network: Network) -> _Shape:
         embed = embedding.bind(problem)
         features = jax.eval_shape(embed, jnp.zeros((1, len(problem.axes)))).shape[1]
         parameters = jax.eval_shape(lambda key: network.init(key, features, outputs), jax.random.key(0))
-    time = (1, *[0] * len(problem.space))
     return _Shape(
         size=sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(parameters)),
         features=features,
-        indices=len(closure((*problem.derivatives, time))),
+        indices=len(closure((*problem.derivatives, problem.leading))),
         outputs=outputs,
         width=getattr(network, "width", 32),
         depth=getattr(network, "depth", 4),

@@ -2,7 +2,8 @@
 
 They are those of the study's consistency theorem: ψ(0, x) = u₀(x), φ(0, x) = 0 and
 ∂φ/∂t(0, x) ≠ 0 inside; with data at walls, B u = g, also B ψ = g and B φ = 0 there, and with
-periodic data equal values of ψ and of φ at both ends.
+periodic data equal values of ψ and of φ at both ends. For an equation of second order in time
+also ∂ψ/∂t(0, x) = v₀(x) and ∂φ/∂t(0, x) = 0, and it is ∂²φ/∂t² that must not vanish.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[OpenCondition, ...]:
     if free:
         return (("initial", None), *left, *(("boundary", a) for a, b in boundaries if b.bound))
     scale = max(float(np.abs(start.initial).max()), 1e-300)
+    if problem.order == 2:  # what starts from zero with a velocity is soon as large as this
+        scale = max(scale, problem.duration * float(np.abs(start.moving).max()))
     _check_start(problem, start, scale)
     for axis, condition in boundaries:
         if condition.periodic:
@@ -67,8 +70,10 @@ class _Look(NamedTuple):
     initial: np.ndarray
     lift: np.ndarray
     gate: np.ndarray
-    slope: np.ndarray
-    """The gate's time derivative."""
+    slopes: np.ndarray
+    """The gate's time derivatives, up to the order of the equation."""
+    moving: np.ndarray
+    """The lift's time derivative."""
     features: np.ndarray
     lifts: dict[Index, np.ndarray]
     """Derivatives that conditions at walls use."""
@@ -79,20 +84,20 @@ def _look(trial: Trial, places: list[np.ndarray]) -> list[_Look]:
     """The parts at several sets of points, by one program: many small ones take long to compile."""
     problem = trial.problem
     zero = (0,) * len(problem.axes)
-    first = (1, *zero[1:])
-
+    times = [(k, *zero[1:]) for k in range(1, problem.order + 1)]
     wanted = _wall_indices(trial)
 
     @jax.jit
     def parts(points: Array) -> tuple[Any, ...]:
         initial = problem.to_components(problem.initial_values(list(points.T[1:])))
-        gate = jets.nested(trial.gate, points, (zero, first, *wanted))
-        lift = jets.nested(trial.lift, points, (zero, *wanted))
-        value, slope = (
-            v[:, 0] if v.shape[1] == 1 else jnp.abs(v).max(axis=1) for v in (gate[zero], gate[first])
+        gate = jets.nested(trial.gate, points, (zero, *times, *wanted))
+        lift = jets.nested(trial.lift, points, (zero, times[0], *wanted))
+        value, *slopes = (
+            v[:, 0] if v.shape[1] == 1 else jnp.abs(v).max(axis=1) for v in (gate[i] for i in (zero, *times))
         )
         at_walls = [{i: jet[i] for i in wanted} for jet in (lift, gate)]
-        return initial, lift[zero], value, slope, trial.embed(points), *at_walls
+        moving = lift[times[0]]
+        return initial, lift[zero], value, jnp.stack(slopes, 1), moving, trial.embed(points), *at_walls
 
     found = jax.tree.map(np.asarray, parts(jnp.asarray(np.concatenate(places))))
     cuts = [0, *np.cumsum([len(points) for points in places])]
@@ -115,7 +120,8 @@ def _wall_indices(trial: Trial) -> list[Index]:
 
 
 def _check_start(problem: Problem, start: _Look, scale: float) -> None:
-    points, wanted, lift, gate, slope = start.points, start.initial, start.lift, start.gate, start.slope
+    points, wanted, lift, gate = start.points, start.initial, start.lift, start.gate
+    *lower, slope = start.slopes.T
     _refuse(
         ~(np.abs(lift - wanted).max(axis=1) <= _ROUNDING * scale),
         lambda i: (
@@ -130,12 +136,41 @@ def _check_start(problem: Problem, start: _Look, scale: float) -> None:
             "It must satisfy gate(0, x) = 0, or the network disturbs the initial data."
         ),
     )
+    second = problem.order == 2
     _refuse(
-        ~(np.abs(slope) * problem.duration > 1e-8) | ~np.isfinite(slope),
+        ~(np.abs(slope) * problem.duration**problem.order > 1e-8) | ~np.isfinite(slope),
         lambda i: (
-            f"The gate's time derivative is {slope[i]:g} at {_where(problem, points[i])}. It must satisfy "
-            "gate_t(0, x) ≠ 0 inside the domain, or u_t(0, x) is fixed by the lift alone. "
-            "Use a gate that grows linearly at first, such as t/T."
+            f"The gate's {'second ' if second else ''}time derivative is {slope[i]:g} at "
+            f"{_where(problem, points[i])}. It must satisfy {'gate_tt' if second else 'gate_t'}(0, x) ≠ 0 "
+            f"inside the domain, or {'u_tt' if second else 'u_t'}(0, x) is fixed by the lift alone. "
+            f"Use a gate that grows {'like its square' if second else 'linearly'} at first, such as "
+            f"{'(t/T)²' if second else 't/T'}."
+        ),
+    )
+    if second:
+        _check_velocity(problem, start.moving, points, lower[0], scale)
+
+
+def _check_velocity(
+    problem: Problem, moving: np.ndarray, points: np.ndarray, slope: np.ndarray, scale: float
+) -> None:
+    """The lift moves with the initial velocity, and the gate leaves it alone."""
+    wanted = np.asarray(problem.to_components(problem.initial_velocities(list(jnp.asarray(points.T[1:])))))
+    size = max(float(np.abs(wanted).max()), scale / problem.duration)
+    _refuse(
+        ~(np.abs(moving - wanted).max(axis=1) <= _ROUNDING * size),
+        lambda i: (
+            f"The lift does not start with the initial velocity: at {_where(problem, points[i])} its time "
+            f"derivative is {_show(moving[i])} but velocity = {_show(wanted[i])}. It must satisfy "
+            "lift_t(0, x) = velocity(x)."
+        ),
+    )
+    _refuse(
+        ~(np.abs(slope) * problem.duration <= _ROUNDING),
+        lambda i: (
+            f"The gate's time derivative does not vanish at the start: it is {slope[i]:g} at "
+            f"{_where(problem, points[i])}. It must satisfy gate_t(0, x) = 0, or the network disturbs the "
+            "initial velocity. Use a gate that grows like a square, such as (t/T)²."
         ),
     )
 

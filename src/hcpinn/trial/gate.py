@@ -33,6 +33,7 @@ class Gate(abc.ABC):
 class LinearGate(Gate):
     """φ = (t − t₀)/(T − t₀), times 4 (x − a)(b − x)/(b − a)² for each axis with Dirichlet data at both ends.
 
+    For an equation of second order in time, whose initial velocity holds too, the first factor is squared.
     Other conditions at walls have other factors, see `Walls`.
     """
 
@@ -40,7 +41,7 @@ class LinearGate(Gate):
         edges = _edges(problem, walls)
 
         def gate(coordinates: Array) -> Array:
-            share = (coordinates[:, 0] - problem.start) / problem.duration
+            share = ((coordinates[:, 0] - problem.start) / problem.duration) ** problem.order
             return share[:, None] * edges(coordinates)
 
         return gate
@@ -48,7 +49,10 @@ class LinearGate(Gate):
 
 @dataclass(frozen=True)
 class ExponentialGate(Gate):
-    """φ = (1 − e^{−C(t − t₀)}) / (1 − e^{−C(T − t₀)}), with `LinearGate`'s edges: steep, then flat."""
+    """φ = (1 − e^{−C(t − t₀)}) / (1 − e^{−C(T − t₀)}), with `LinearGate`'s edges: steep, then flat.
+
+    It is squared for an equation of second order in time.
+    """
 
     rate: float = 1.0
     """C."""
@@ -61,7 +65,7 @@ class ExponentialGate(Gate):
         full, edges = -math.expm1(-self.rate * problem.duration), _edges(problem, walls)
 
         def gate(coordinates: Array) -> Array:
-            share = -jnp.expm1(-self.rate * (coordinates[:, 0] - problem.start)) / full
+            share = (-jnp.expm1(-self.rate * (coordinates[:, 0] - problem.start)) / full) ** problem.order
             return share[:, None] * edges(coordinates)
 
         return gate

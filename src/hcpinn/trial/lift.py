@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
@@ -38,6 +39,9 @@ class Decay(Lift):
     G carries the data at walls, joined by polynomials between opposite faces (straight lines for
     Dirichlet data), and is zero for periodic problems, which leaves ψ = e^{−Ct} u₀(x). On an interval with
     u = g constant and equal at both ends this is ψ = u₀ e^{−Ct} + g (1 − e^{−Ct}).
+
+    For an equation of second order in time, with v₀ the initial velocity and s = t − t₀, it is
+    ψ = G + e^{−Cs} ((1 + C s) (u₀ − G(t₀, ·)) + s (v₀ − Gₜ(t₀, ·))), which for C > 0 stays bounded.
     """
 
     rate: float = 1.0
@@ -53,11 +57,18 @@ class Decay(Lift):
         def lift(coordinates: Array) -> Array:
             t, *space = columns(problem, coordinates)
             start = problem.to_components(problem.initial_values(space, parameters))
-            decay = jnp.exp(-self.rate * (t - problem.start))[:, None]
-            if not walls.held:
+            since = (t - problem.start)[:, None]
+            decay = jnp.exp(-self.rate * since)
+            if problem.order == 1 and not walls.held:
                 return decay * start
             edges = join_edges(problem, walls.held, parameters)
-            return edges(t, space) + decay * (start - edges(jnp.full_like(t, problem.start), space))
+            begin = jnp.full_like(t, problem.start)
+            if problem.order == 1:
+                return edges(t, space) + decay * (start - edges(begin, space))
+            first, moving = jax.jvp(lambda s: edges(s, space), (begin,), (jnp.ones_like(begin),))
+            velocity = problem.to_components(problem.initial_velocities(space, parameters)) - moving
+            swing = (1 + self.rate * since) * (start - first) + since * velocity
+            return edges(t, space) + decay * swing
 
         return lift
 

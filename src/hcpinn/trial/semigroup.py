@@ -209,9 +209,9 @@ def _behaviour(waves: Waves) -> str:
 
 
 def has_waves(problem: Problem) -> bool:
-    """Whether the problem's boundary has a basis of waves here."""
+    """Whether the problem is of first order in time and its boundary has a basis of waves here."""
     alone = problem.domain.dimension == 1 and problem.prescribed_axes == [0]
-    return problem.periodic or (alone and not any(problem.complex_fields))
+    return problem.order == 1 and (problem.periodic or (alone and not any(problem.complex_fields)))
 
 
 def _expand(problem: Problem, most: int) -> Waves:
@@ -222,7 +222,7 @@ def _expand(problem: Problem, most: int) -> Waves:
     if not has_waves(problem):
         raise MethodError(
             f"{problem.name} is neither periodic along all axes nor real on an interval with Dirichlet data, "
-            "so its linear part has no lift here. Use lift=Decay(…)."
+            "or not of first order in time, so its linear part has no lift here. Use lift=Decay(…)."
         )
     even = not problem.periodic
     numbers, coefficients = _sines(problem, most) if even else _fourier(problem, most)

@@ -67,7 +67,7 @@ class Trial:
         self.lift: Function = lift.bind(problem, given, self.walls)
         self.gate: Function = gate.bind(problem, self.walls)
         self.embed: Function = embedding.bind(problem)
-        self.indices: tuple[Index, ...] = (*problem.derivatives, _first(0, len(problem.axes)))
+        self.indices: tuple[Index, ...] = (*problem.derivatives, problem.leading)
         """The derivatives of u that the residual needs."""
         self.left_open: tuple[OpenCondition, ...] = open_conditions(self, free=free)
         """The conditions that do not hold by construction."""
@@ -256,13 +256,18 @@ def march(
     """
     trials: list[Trial] = []
     for k in range(min(len(networks) + 1, len(edges) - 1)):
-        state = _end_of(trials[-1], networks[k - 1], edges[k]) if k else problem.initial_values
-        trials.append(make(problem.restarted(edges[k], edges[k + 1], state)))
+        own: list[Callable[[list[Array]], list[Array]]] = [problem.initial_values, problem.initial_velocities]
+        if k:
+            own = [_end_of(trials[-1], networks[k - 1], edges[k], order) for order in (0, 1)]
+        trials.append(make(problem.restarted(edges[k], edges[k + 1], *own[: problem.order])))
     return trials
 
 
-def _end_of(trial: Trial, network: Parameters, time: float) -> Callable[[list[Array]], list[Array]]:
-    """The state of a trial at a time, as initial data."""
+def _end_of(
+    trial: Trial, network: Parameters, time: float, order: int
+) -> Callable[[list[Array]], list[Array]]:
+    """The state of a trial at a time, or its rate of change (`order` 1), as initial data."""
+    index = (order, *(0 for _ in trial.problem.space))
     known = jax.tree.map(np.asarray, network)
 
     def state(coordinates: list[Array]) -> list[Array]:
@@ -271,14 +276,10 @@ def _end_of(trial: Trial, network: Parameters, time: float) -> Callable[[list[Ar
         points = jnp.stack([c.reshape(-1) for c in columns], axis=1)
         # Inside a caller's program the caller's precision holds.
         own = jax.tree.map(lambda a: jnp.asarray(a, points.dtype), known)
-        values = trial.problem.to_fields(trial(own, points))
+        values = trial.problem.to_fields(derivative_of(trial, own, points, index))
         return [value.reshape(space[0].shape) for value in values]
 
     return state
-
-
-def _first(axis: int, axes: int) -> Index:
-    return tuple(int(i == axis) for i in range(axes))
 
 
 def without_zeros(fixed: Fixed) -> Fixed:

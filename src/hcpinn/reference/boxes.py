@@ -1,0 +1,216 @@
+"""References of problems on boxes with walls, and of second order in time: refined until values settle."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..equation import scan
+from ..equation.probes import slots
+from ..equation.projection import initial_on_grid
+from ..equation.split import middle_slopes, split
+from ..errors import NoReferenceError
+from ..problem import Problem
+from .data import BoundaryData
+from .exponential import Integrator, Stuck
+from .modal import Coupling, Modal, Pointwise
+from .result import HOPELESS, ROUNDING, SolverResult, relative_change
+
+_FIRST = {1: 32, 2: 20, 3: 12}
+_MOST = {1: 480, 2: 128, 3: 44}
+"""Polynomial degrees and numbers of waves per axis, by number of dimensions."""
+
+_LOOSE, _TIGHTEST = 1e-5, 1e-12
+"""The integrator's tolerance while the degree is searched for, and the smallest it can use."""
+
+_BATCH = 1 << 22
+
+
+def solve_box(problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float) -> SolverResult:
+    """Values per field, estimated relative error, a sentence on the method, and notes."""
+    _check(problem)
+    return _Refinement(problem, times, axes, tolerance).run()
+
+
+class _Refinement:
+    """Runs of different degrees and tolerances, each made once, and what they say."""
+
+    def __init__(self, problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float):
+        self.problem, self.times, self.axes, self.tolerance = problem, times, axes, tolerance
+        self.target = max(tolerance, 10 * ROUNDING)
+        self.dimensions = len(problem.space)
+        self.parts, self.pointwise, self.data = split(problem), Pointwise(problem), BoundaryData(problem)
+        self.middle: Coupling = {}
+        self.spaces: dict[int, Modal] = {}
+        self.runs: dict[tuple[int, float], tuple[list[np.ndarray], float]] = {}
+        self.why = ""
+
+    def run(self) -> SolverResult:
+        """Degree by the tail of quick runs; then tolerance and degree refined until the values settle."""
+        self.middle = self._middle()
+        degree = self._degree()
+        while True:
+            wider = self._wider(degree)
+            in_time, rtol = self._settle(degree)
+            in_space = relative_change(self._solve(wider, 10 * rtol)[0], self._solve(degree, 10 * rtol)[0])
+            if (
+                in_space <= self.target
+                or in_time > self.target
+                or self._wider(wider) > _MOST[self.dimensions]
+            ):
+                break
+            degree = wider
+        estimate = in_time + in_space
+        if not estimate <= HOPELESS:
+            raise NoReferenceError(
+                f"The spectral reference of {self.problem.name} did not settle: with degree {degree} its "
+                f"relative change is still {estimate:.1e}. The solution may blow up or form a shock; "
+                "shorten the horizon, or add diffusion."
+            )
+        notes = []
+        if max(in_time, in_space) > self.tolerance:
+            notes.append(
+                f"The tolerance {self.tolerance:.0e} was not reached: the error is estimated as "
+                f"{in_time:.1e} from refining the step and {in_space:.1e} from refining the grid."
+            )
+        what = "Legendre" if not self.problem.periodic else "Fourier"
+        if any(ends.periodic for ends in self.problem.boundaries) and not self.problem.periodic:
+            what = "Legendre and Fourier"
+        solver = (
+            f"{what} Galerkin method of degree {degree} per axis, exponential collocation of order 7 with "
+            f"tolerance {rtol:.0e}; checked against tolerance {10 * rtol:.0e} and degree {wider}."
+        )
+        return SolverResult(self._solve(degree, rtol)[0], estimate, solver, tuple(notes))
+
+    def _middle(self) -> Coupling:
+        """Linear terms near the slopes of what is not linear: diffusivities and the like at the start."""
+        if not self.parts.remaining:
+            return {}
+        modal = self._space(_FIRST[self.dimensions])
+        start = modal.start()[None]
+        begin = np.array([float(self.problem.start)])
+        wanted = sorted({index for _, index in slots(self.problem)})
+        found = modal.arguments(begin, start, wanted)
+        fields = {i: self.problem.to_fields(np.moveaxis(v[0], 0, -1)) for i, v in found.items()}
+        known = {(n, i): jnp.asarray(fields[i][n].ravel()) for n, i in slots(self.problem)}
+        coordinates = [jnp.full(modal.coordinates.shape[1], begin[0]), *map(jnp.asarray, modal.coordinates)]
+        slopes = middle_slopes(self.problem, self.parts, known, coordinates)
+        self.spaces.clear()
+        first = np.cumsum([0, *(2 if c else 1 for c in self.problem.complex_fields)])
+        table: Coupling = {}
+        for number, own in enumerate(slopes):
+            for index, slope in own.items():
+                if any(index[1:]):
+                    for i in range(2 if self.problem.complex_fields[number] else 1):
+                        table[int(first[number]) + i, int(first[number]) + i, index] = float(np.real(slope))
+        return table
+
+    def _space(self, degree: int) -> Modal:
+        if degree not in self.spaces:
+            self.spaces[degree] = Modal(
+                self.problem, degree, self.parts, self.pointwise, self.data, self.middle
+            )
+        return self.spaces[degree]
+
+    def _degree(self) -> int:
+        degree, size = _FIRST[self.dimensions], self._solve(_FIRST[self.dimensions], _LOOSE)[1]
+        most = _MOST[self.dimensions]
+        while 10 * self.tolerance < size and self._wider(degree) <= most:
+            # The spectrum of a smooth solution falls off like e^{−ak}.
+            factor = math.log(self.tolerance / 10) / math.log(min(max(size, 1e-300), 0.3))
+            finer = min(math.ceil(min(max(factor, 1.3), 2.2) * degree), most)
+            smaller = self._solve(finer, _LOOSE)[1]
+            if size < _LOOSE and smaller > size / 4:
+                return degree
+            degree, size = finer, smaller
+        if not math.isfinite(size):
+            raise NoReferenceError(
+                f"The spectral reference of {self.problem.name} could not be integrated to t = "
+                f"{self.problem.horizon:g}: {self.why}. The solution may blow up within the horizon, or the "
+                "equation be ill-posed (as uₜ = −uₓₓ is); shorten the horizon or check the signs in rhs."
+            )
+        return degree
+
+    def _settle(self, degree: int) -> tuple[float, float]:
+        """The last change on tightening the tolerance tenfold, and the tolerance this led to."""
+        rtol = max(self.target, 10 * _TIGHTEST) / 10
+        change = relative_change(self._solve(degree, rtol)[0], self._solve(degree, 10 * rtol)[0])
+        while change > self.target and rtol / 10 > 0.99 * _TIGHTEST:
+            tighter = relative_change(self._solve(degree, rtol / 10)[0], self._solve(degree, rtol)[0])
+            if not tighter < change:
+                break
+            change, rtol = tighter, rtol / 10
+        return change, rtol
+
+    def _solve(self, degree: int, rtol: float) -> tuple[list[np.ndarray], float]:
+        """Values on the output grid, one array per field, and the size of the tail; NaN where it failed."""
+        if (degree, rtol) not in self.runs:
+            self.runs[degree, rtol] = self._integrated(self._space(degree), rtol)
+        return self.runs[degree, rtol]
+
+    def _integrated(self, modal: Modal, rtol: float) -> tuple[list[np.ndarray], float]:
+        times = self.times
+        shape = (len(times), *map(len, self.axes))
+        flags = self.problem.complex_fields
+        interval = float(times[1] - times[0])
+        integrator = Integrator(modal.rates, modal.force, interval, rtol)
+        states = np.empty((len(times), len(modal.rates)), modal.rates.dtype)
+        states[0] = modal.start()
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                for number in range(1, len(times)):
+                    state = states[number - 1]
+                    for begin, end in self._pieces(float(times[number - 1]), float(times[number])):
+                        own = integrator
+                        if end - begin < 0.999 * interval:
+                            own = Integrator(modal.rates, modal.force, end - begin, rtol, integrator.size)
+                        state = own.advance(state, begin)
+                    states[number] = state
+        except Stuck as stuck:
+            self.why = str(stuck)
+            return [np.full(shape, np.nan, complex if c else float) for c in flags], math.inf
+        matrices = modal.onto(self.axes)
+        values = np.empty((len(times), modal.count, *map(len, self.axes)))
+        batch = max(1, _BATCH // int(np.prod(modal.shape)))
+        for first in range(0, len(times), batch):
+            part = slice(first, first + batch)
+            values[part] = modal.along(modal.values(times[part], states[part]), matrices)
+        found = [np.array(v) for v in self.problem.to_fields(np.moveaxis(values, 1, -1))]
+        for array, exact in zip(found, initial_on_grid(self.problem, self.axes), strict=True):
+            array[0] = exact
+        return found, modal.tail(states[1:])
+
+    def _pieces(self, begin: float, end: float) -> list[tuple[float, float]]:
+        """An output interval, cut where F or the data jump in time."""
+        least = 1e-9 * (end - begin)
+        inside = [t for t in scan(self.problem).time.breaks if begin + least < t < end - least]
+        return list(itertools.pairwise([begin, *inside, end]))
+
+    def _wider(self, degree: int) -> int:
+        return math.ceil(1.3 * degree)
+
+
+def _check(problem: Problem) -> None:
+    """As many conditions as derivatives along every axis with walls, and nothing that jumps along it."""
+    for letter, line in zip(problem.space, scan(problem).space, strict=True):
+        if line.jumps or (line.high - line.low) / line.shortest > _MOST[len(problem.space)]:
+            raise NoReferenceError(
+                f"{problem.name} has something along {letter} that jumps or is narrower than the spectral "
+                "reference resolves. Smooth it, or compare with data of your own."
+            )
+    for axis, ends in enumerate(problem.boundaries):
+        if ends.periodic:
+            continue
+        order = max(index[axis + 1] for index in problem.derivatives)
+        for number, name in enumerate(problem.fields):
+            given = sum(len(side.conditions[number]) for side in ends.sides)
+            if given != order:
+                letter = problem.space[axis]
+                raise NoReferenceError(
+                    f"{problem.name} is of order {order} along {letter}, which takes {order} conditions on "
+                    f"'{name}' at the two ends together, but it has {given}. Give as many, or compare with "
+                    "data of your own."
+                )
