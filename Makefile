@@ -4,6 +4,7 @@ PYTHON ?= python3
 PYTEST_ARGS ?= -q -n 2 --dist worksteal
 LIMIT ?= 600
 MACHINE ?= cpu
+SEED ?= 0
 
 venv := .venv
 bin := $(venv)/bin
@@ -24,7 +25,7 @@ install := $(bin)/python -m pip install -qq --no-input --editable
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint format docs serve-docs bench race speed clean
+.PHONY: help setup demo test lint format docs serve-docs bench race speed trust clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +80,10 @@ speed: $(peers) ## Measure all that docs/guides/speed.md shows, and write it the
 	@$(peers_venv)/bin/python benchmarks/step_time.py --out $(call measured,step_time)
 	@$(peers_venv)/bin/python benchmarks/time_to_accuracy.py run --limit $(LIMIT) --out $(call measured,time_to_accuracy)
 	@$(peers_venv)/bin/python benchmarks/speed_page.py
+
+trust: $(dev) ## Attack the verdicts: random problems, clumsy input, kills, bad files; SEED=3 draws others
+	@$(bin)/python benchmarks/campaign.py --seed $(SEED) --out $(call measured,trust)
+	@$(bin)/python benchmarks/trust_page.py
 
 clean: ## Remove the .venvs, caches and built files; results in out/ stay
 	@rm -rf $(venv) $(peers_venv) site build dist .pytest_cache .ruff_cache

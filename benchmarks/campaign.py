@@ -89,9 +89,8 @@ def drawn(seed: int, number: int, seconds: float) -> dict[str, Any]:
 
 
 def hostile(seed: int, number: int, seconds: float) -> dict[str, Any]:
-    import jax
-
     import hostile as cases
+    import jax
 
     with jax.enable_x64(True):
         case = cases.CASES[number]()
@@ -337,9 +336,8 @@ def line(key: str, found: dict[str, Any]) -> str:
         for name in ("claimed", "true", "over", "answer")
         if found.get(name) is not None
     )
-    mark = "BAD " if wrong(found) else "    "
-    message = found.get("message", "")[:160]
-    return f"{mark}{key:14} {found['name'][:60]:60} {found['status']:14} {numbers}  {message}"
+    mark, said = "BAD " if wrong(found) else "    ", found.get("message", "")[:160]
+    return f"{mark}{key:14} {found['name'][:60]:60} {found['status']:14} {numbers}  {said}"
 
 
 # What came out

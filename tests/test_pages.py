@@ -10,7 +10,7 @@ import hcpinn
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 DOCS = BENCHMARKS.parent / "docs"
-PAGES = ("speed_page", "theory_page", "expert_page", "evolve_page")
+PAGES = ("speed_page", "theory_page", "expert_page", "evolve_page", "trust_page")
 
 pytestmark = pytest.mark.skipif(not BENCHMARKS.exists(), reason="this copy has no documentation")
 
@@ -21,7 +21,15 @@ def made():
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
-        for name in ("pages", "trained_again", "above_published", "paper_page_tables", *PAGES, "paper_page"):
+        for name in (
+            "pages",
+            "campaign",
+            "trained_again",
+            "above_published",
+            "paper_page_tables",
+            *PAGES,
+            "paper_page",
+        ):
             spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
             found[name] = importlib.util.module_from_spec(spec)
             patch.setitem(sys.modules, name, found[name])
