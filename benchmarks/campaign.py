@@ -89,8 +89,9 @@ def drawn(seed: int, number: int, seconds: float) -> dict[str, Any]:
 
 
 def hostile(seed: int, number: int, seconds: float) -> dict[str, Any]:
-    import hostile as cases
     import jax
+
+    import hostile as cases
 
     with jax.enable_x64(True):
         case = cases.CASES[number]()
