@@ -1,7 +1,38 @@
 """Networks whose output weights move in time as a stiff ODE."""
 
-from .engine import Evolution, applies, evolve
-from .evolved import Evolved, Function
-from .outcome import Pass
+from .engine import Density, Engine, Evolution, applies, evolve, larger
+from .estimate import Solved, difference, unseen
+from .evolved import Evolved, Function, assemble
+from .lift import Carrier, walled
+from .limits import Limits
+from .motion import fading
+from .outcome import Halted, Pass
+from .pointwise import Pointwise, PointwiseAt
+from .projection import Projection
+from .radau import Track, scheme
 
-__all__ = ["Evolution", "Evolved", "Function", "Pass", "applies", "evolve"]
+__all__ = [
+    "Carrier",
+    "Density",
+    "Engine",
+    "Evolution",
+    "Evolved",
+    "Function",
+    "Halted",
+    "Limits",
+    "Pass",
+    "Pointwise",
+    "PointwiseAt",
+    "Projection",
+    "Solved",
+    "Track",
+    "applies",
+    "assemble",
+    "difference",
+    "evolve",
+    "fading",
+    "larger",
+    "scheme",
+    "unseen",
+    "walled",
+]
