@@ -9,7 +9,7 @@ from .motion import fading
 from .outcome import Halted, Pass
 from .pointwise import Pointwise, PointwiseAt
 from .projection import Projection
-from .radau import Track, scheme
+from .radau import Track, lagrange, scheme
 
 __all__ = [
     "Carrier",
@@ -31,6 +31,7 @@ __all__ = [
     "difference",
     "evolve",
     "fading",
+    "lagrange",
     "larger",
     "scheme",
     "unseen",

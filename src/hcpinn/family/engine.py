@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -37,7 +36,7 @@ from ..outcome import Stop
 from ..problem import HORIZON, Between, Problem
 from ..problem.calling import argument_names
 from .exact import Exact, Remains
-from .function import Family, join
+from .function import FamilyFunction, join
 from .interpolation import Interpolation, Piece
 from .kinks import find_kink
 from .nodes import MOST, Grid, first_grid
@@ -73,6 +72,7 @@ class Node:
 
     values: tuple[float, ...]
     carrier: Carrier
+    breaks: list[float]
     solved: Solved
     remainder: np.ndarray
     """S at the times and places of comparison, weighted: components × places."""
@@ -90,7 +90,7 @@ class Node:
 class Evolved:
     """What the engine hands back."""
 
-    function: Family
+    function: FamilyFunction
     estimate: float
     """The worst relative L2 error found at parameters that were no nodes then."""
     worst: tuple[float, ...]
@@ -110,7 +110,8 @@ def span(problem: Problem) -> Problem:
         return problem
     if HORIZON in problem.parameters and HORIZON in argument_names(problem.rhs, "rhs"):
         raise ProblemError(
-            f"The horizon of {problem.name} is open, and rhs uses it too. Give rhs a parameter by another name."
+            f"The horizon of {problem.name} is open, and rhs uses it too. "
+            "Give rhs a parameter by another name."
         )
     return problem.with_parameters(horizon=horizon.high)
 
@@ -164,7 +165,8 @@ class _Families:
         tails = [p.carrier.waves.tail_rate for p in pilots if p.carrier.waves is not None]
         self.tail = max(tails) if tails else None
         self.fading = fading(self.problem.nominal) if self.problem.order == 2 else 0.0
-        count = max(pilot.passes[-1].features for pilot in pilots)
+        # The error of the last pass but one is what the estimate of the last tells.
+        count = max(pilot.passes[-2:][0].features for pilot in pilots)
         for attempt in range(3):
             self._choose_basis(pilots, count, attempt)
             basis = max(self._against(pilot) for pilot in pilots)
@@ -194,11 +196,18 @@ class _Families:
             stop = Stop.RANK
         nodes = [self.known[tuple(values)] for values in interpolation.nodes]
         exact = Exact(self.problem.nominal, self.names, self.tail, self.fading)
-        spare = 0.02 * self.accuracy * float(min(n.solved.projection.scale.min() for n in nodes))
+        edges = sorted({t for n in nodes for t in n.breaks})
         function = join(
-            exact, interpolation, [n.solved for n in nodes], [n.carrier for n in nodes], self.tail, spare
+            exact,
+            interpolation,
+            [n.solved for n in nodes],
+            [n.carrier for n in nodes],
+            edges,
+            0.02 * self.accuracy,
         )
-        kinks = tuple(float(interpolation.parameters(np.full((1, len(self.names)), k))[0, 0]) for k in self.kinks)
+        kinks = tuple(
+            float(interpolation.parameters(np.full((1, len(self.names)), k))[0, 0]) for k in self.kinks
+        )
         return Evolved(function, self.estimate, self.worst, stop, kinks, self.limits.spent, count)
 
     def _pilots(self) -> list[Engine]:
@@ -218,8 +227,8 @@ class _Families:
                 if evolved.stop is Stop.TIME:
                     raise OutOfTimeError("There was no time for one solution of this family. Allow more.")
                 raise NoSolutionError(
-                    f"There is no solution of {self.problem.name} at {self.said(values)}: {evolved.stop.value} "
-                    "Narrow the range."
+                    f"There is no solution of {self.problem.name} at {self.said(values)}: "
+                    f"{evolved.stop.value} Narrow the range."
                 )
             found.append(engine)
         return found
@@ -263,7 +272,9 @@ class _Families:
                     f"There is no solution of {self.problem.name} at {self.said(key)} beyond t = "
                     f"{halted.time:.4g}: {halted.stop.value} Narrow the range."
                 ) from None
-            self.known[key] = Node(key, carrier, solved, *self._compared(problem, carrier, solved))
+            self.known[key] = Node(
+                key, carrier, engine.breaks, solved, *self._compared(problem, carrier, solved)
+            )
         return self.known[key]
 
     def _compared(self, problem: Problem, carrier: Carrier, solved: Solved) -> tuple[np.ndarray, np.ndarray]:
@@ -349,7 +360,9 @@ class _Families:
         rng = np.random.default_rng([self.seed, len(piece.grid)])
         places = rng.uniform(-1, 1, (200, len(self.names)))
         thin = places[np.argmax(np.abs(piece.grid.weights(places)).sum(axis=1))]
-        places = np.concatenate([places[: _HELD_OUT - 1 if len(self.names) == 1 else 2 * _HELD_OUT], thin[None]])
+        places = np.concatenate(
+            [places[: _HELD_OUT - 1 if len(self.names) == 1 else 2 * _HELD_OUT], thin[None]]
+        )
         nodes = np.stack([n.remainder for n in self._snapshots(piece)])
         weights = piece.grid.weights(places)
         found = []

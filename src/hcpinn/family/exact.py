@@ -9,14 +9,15 @@ data are prescribed, belong to the nodes μₖ of the interpolation.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from .. import jets
 from ..evolution import Carrier, walled
-from ..machine.precision import double
 from ..problem import Index, Problem
 from ..trial.edges import join_edges
 from ..trial.walls import Walls
@@ -51,32 +52,37 @@ class Exact:
         return jets.nested(self, rows, [index])[index]
 
 
-class Remains:
-    """The waves' part of Sₖ along an axis, Σ A (e^{s(t − t₀)} − e^{−Λ(t − t₀)}) e^{iκ(x − a)}, for each node k.
+class Remains(eqx.Module):
+    """The waves' part of Sₖ, Σ A (e^{s(t − t₀)} − e^{−Λ(t − t₀)}) e^{iκ(x − a)}, for each node k.
 
     It takes the place of a lift in an evolution whose components are those of all nodes, one after another.
     """
 
-    def __init__(
-        self,
-        start: float,
-        low: float,
-        tail: float,
-        numbers: np.ndarray,
-        amplitudes: np.ndarray,
-        rates: np.ndarray,
-    ):
-        """Waves; nodes × waves × modes × components; nodes × waves × modes. Without waves S has no such part."""
-        self.start, self.low, self.tail, self.numbers = start, low, tail, numbers
-        self.amplitudes, self.rates = amplitudes, rates
-        self.most = len(numbers)
-        if not np.imag(rates).any():
-            self.rates = np.real(rates)
+    numbers: Any
+    """κ."""
+    amplitudes: Any
+    """Nodes × waves × modes × components."""
+    rates: Any
+    """Nodes × waves × modes; real where none of them turns."""
+    start: float = eqx.field(static=True)
+    low: float = eqx.field(static=True)
+    tail: float = eqx.field(static=True)
+    """Λ."""
+
+    @property
+    def most(self) -> int:
+        """How many waves there are."""
+        return len(self.numbers)
+
+    @property
+    def components(self) -> int:
+        """Of all nodes."""
+        return self.amplitudes.shape[0] * self.amplitudes.shape[-1]
 
     @classmethod
     def none(cls, components: int) -> Remains:
         """No waves, for so many components in all."""
-        return cls(0.0, 0.0, 0.0, np.zeros(0), np.zeros((1, 0, 1, components), complex), np.zeros((1, 0, 1)))
+        return cls(np.zeros(0), np.zeros((1, 0, 1, components), complex), np.zeros((1, 0, 1)), 0.0, 0.0, 0.0)
 
     @classmethod
     def of(cls, carriers: Sequence[Carrier], tail: float, spare: float) -> Remains:
@@ -101,8 +107,10 @@ class Remains:
         size = np.max(np.sum(np.abs(amplitudes) ** 2, axis=(2, 3)), axis=0) * problem.domain.lengths[0]
         ascending = np.argsort(size)
         few = np.sort(ascending[np.searchsorted(np.cumsum(size[ascending]), spare**2) :])
+        kept = rates[:, few]
+        kept = kept if np.imag(kept).any() else np.real(kept)
         low = problem.domain.lower[0]
-        return cls(problem.start, low, tail, numbers[few], amplitudes[:, few], rates[:, few])
+        return cls(numbers[few], amplitudes[:, few], kept, problem.start, low, tail)
 
     def folded(self, weights: np.ndarray) -> Remains:
         """One node in the place of all, with so much of each."""
@@ -112,18 +120,18 @@ class Remains:
         amplitudes = np.moveaxis(self.amplitudes * weights[:, None, None, None], 0, 1)
         rates = np.moveaxis(self.rates, 0, 1)
         return Remains(
-            self.start,
-            self.low,
-            self.tail,
             self.numbers,
             amplitudes.reshape(1, waves, nodes * modes, components),
             rates.reshape(1, waves, nodes * modes),
+            self.start,
+            self.low,
+            self.tail,
         )
 
     def derivative(self, points: Array, index: Index) -> Array:
         """A derivative at points: points × (nodes · components)."""
         if not self.most:
-            return jnp.zeros((len(points), self.amplitudes.shape[0] * self.amplitudes.shape[-1]), points.dtype)
+            return jnp.zeros((len(points), self.components), points.dtype)
         since = points[:, 0] - self.start
         rates = jnp.asarray(self.rates)
         faded = (-self.tail) ** index[0] * jnp.exp(-self.tail * since)[:, None, None, None]
@@ -134,29 +142,14 @@ class Remains:
 
     def on_grid(self, times: np.ndarray, axes: Sequence[np.ndarray], index: Index) -> np.ndarray:
         """A derivative on a grid: (nodes · components) × times × x × y × z."""
-        components = self.amplitudes.shape[0] * self.amplitudes.shape[-1]
         if not self.most:
-            return np.zeros((components, len(times), *map(len, axes)))
+            return np.zeros((self.components, len(times), *map(len, axes)))
         since = np.asarray(times, float) - self.start
         faded = (-self.tail) ** index[0] * np.exp(-self.tail * since)[:, None, None, None]
         moved = self.rates ** index[0] * np.exp(self.rates * since[:, None, None, None]) - faded
         (x,) = axes
-        turned = np.exp(1j * np.outer(np.asarray(x) - self.low, self.numbers)) * (1j * self.numbers) ** index[1]
+        turned = (
+            np.exp(1j * np.outer(np.asarray(x) - self.low, self.numbers)) * (1j * self.numbers) ** index[1]
+        )
         found = np.einsum("tkwm,kwmc->kctw", moved, self.amplitudes, optimize=True)
-        return np.real(found @ turned.T).reshape(components, len(times), len(x))
-
-
-def common_tail(carriers: Sequence[Carrier]) -> float | None:
-    """One Λ for all nodes, which it is given to; None where they have no waves."""
-    if carriers[0].waves is None:
-        return None
-    tail = max(carrier.waves.tail_rate for carrier in carriers)
-    for carrier in carriers:
-        carrier.waves.tail_rate = tail
-    return tail
-
-
-def begin(problem: Problem, accuracy: float) -> Carrier:
-    """The lift of one node."""
-    with double():
-        return Carrier(problem, accuracy)
+        return np.real(found @ turned.T).reshape(self.components, len(times), len(x))

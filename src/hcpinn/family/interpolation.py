@@ -1,4 +1,4 @@
-"""From parameters to the weights of nodes: ranges mapped to the cube, and a range split where it has a kink."""
+"""From parameters to the weights of nodes: ranges mapped to the cube, and split where there is a kink."""
 
 from __future__ import annotations
 

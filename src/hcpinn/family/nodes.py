@@ -3,8 +3,8 @@
 A grid is a set of multi-indices α that holds with each index all smaller ones; its nodes are
 (y_α₁, y_α₂, …) with Leja points y₀, y₁, … ∈ [−1, 1], which cluster at the ends as Chebyshev's do and can be
 added one at a time. With the Newton polynomials hₙ(y) = Π_{k<n} (y − yₖ)/(yₙ − yₖ) and hα = Π hα_d, the
-interpolant is Σ sα hα(y), and the surplus sα is the error that the interpolant had at node α before: every new
-node tests the interpolation, and then improves it.
+interpolant is Σ sα hα(y), and the surplus sα is the error that the interpolant had at node α before: every
+new node tests the interpolation, and then improves it.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from ..problem import Problem, refuse_open
 from ..reference import Reference
 from ..solution import Solution
 from .engines import CHECKPOINT, Sitting, estimate
+from .families import solve_family
 from .references import References, late
 
 _WITHIN_REACH = 1e-3
@@ -44,8 +45,8 @@ def solve(
     reference: Reference | bool = True,
     progress: bool | None = None,
     devices: int | None = None,
-) -> Solution:
-    """Solve a problem and check the outcome.
+) -> Any:
+    """Solve a problem and check the outcome: a `Solution`, or a `Family` where parameters are open.
 
     The first Ctrl-C or SIGTERM ends it within two seconds with the best found so far, a second one at once.
 
@@ -73,6 +74,17 @@ def solve(
     Raises:
         OutOfTimeError: `max_seconds` was too short to find anything.
     """
+    if isinstance(problem, Problem) and problem.open:
+        _check_options(accuracy, max_seconds, checkpoint_every, devices, out)
+        return solve_family(
+            problem,
+            method,
+            seed=seed,
+            accuracy=float(accuracy),
+            max_seconds=max_seconds,
+            reference=reference,
+            progress=progress,
+        )
     _check_problem(problem)
     _check_options(accuracy, max_seconds, checkpoint_every, devices, out)
     if method is None:
