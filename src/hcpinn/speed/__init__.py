@@ -1,11 +1,9 @@
 """How fast a training step is, and how fast it could be."""
 
-from .bench import BenchCase, BenchRow, measure, measure_case, standard_cases
-from .ceilings import Ceilings, all_ceilings, measure_ceilings
+from .bench import BenchCase, BenchRow, cells, measure_case, standard_cases
+from .ceilings import Ceilings, measure_ceilings
 from .counts import Work, step_work
-from .models import model_problem
-from .step import TrainingStep
-from .timing import Timing, time_steps
+from .step import Timing, TrainingStep, model_problem, time_steps
 
 __all__ = [
     "BenchCase",
@@ -14,8 +12,7 @@ __all__ = [
     "Timing",
     "TrainingStep",
     "Work",
-    "all_ceilings",
-    "measure",
+    "cells",
     "measure_case",
     "measure_ceilings",
     "model_problem",
