@@ -89,8 +89,7 @@ def recheck(
         hcpinn recheck out/study --against out/other
     """
     from ..machine.programs import keep_programs
-    from ..study import Watch, compare
-    from ..study import recheck as train_again
+    from ..study import Watch, compare, recheck as train_again
     from ..study.compare import FILE
     from ..study.recheck import select
 

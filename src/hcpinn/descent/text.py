@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import descent as training
-from .. import objective, trial
+from .. import descent as training, objective, trial
 from ..errors import FileError, HcpinnError, MethodError, unknown_name
 from ..machine.files import parse_toml, read_toml, write_bytes
 from ..objective import Penalty, WeightRule

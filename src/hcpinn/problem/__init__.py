@@ -1,40 +1,17 @@
 """Declaring what to solve."""
 
 from .conditions import (
-    Boundary,
-    Condition,
-    Derivative,
-    Dirichlet,
-    Linear,
-    Neumann,
-    Periodic,
-    Prescribed,
-    Robin,
+    Boundary as Boundary,
+    Condition as Condition,
+    Derivative as Derivative,
+    Dirichlet as Dirichlet,
+    Linear as Linear,
+    Neumann as Neumann,
+    Periodic as Periodic,
+    Prescribed as Prescribed,
+    Robin as Robin,
 )
-from .declaration import HORIZON, Problem
-from .domain import Box, Domain, Interval
-from .expression import MAX_ORDER, Expression, Index, apply
-from .sides import Ends, Side
-
-__all__ = [
-    "HORIZON",
-    "MAX_ORDER",
-    "Boundary",
-    "Box",
-    "Condition",
-    "Derivative",
-    "Dirichlet",
-    "Domain",
-    "Ends",
-    "Expression",
-    "Index",
-    "Interval",
-    "Linear",
-    "Neumann",
-    "Periodic",
-    "Prescribed",
-    "Problem",
-    "Robin",
-    "Side",
-    "apply",
-]
+from .declaration import HORIZON as HORIZON, Problem as Problem
+from .domain import Box as Box, Domain as Domain, Interval as Interval
+from .expression import MAX_ORDER as MAX_ORDER, Expression as Expression, Index as Index, apply as apply
+from .sides import Ends as Ends, Side as Side
