@@ -14,4 +14,5 @@ from .conditions import (
 from .declaration import HORIZON as HORIZON, Problem as Problem
 from .domain import Box as Box, Domain as Domain, Interval as Interval
 from .expression import MAX_ORDER as MAX_ORDER, Expression as Expression, Index as Index, apply as apply
+from .parameters import Between as Between, Open as Open, refuse_open as refuse_open
 from .sides import Ends as Ends, Side as Side
