@@ -42,7 +42,6 @@ from .runs import Run as Run, check_alike as check_alike
 from .segments import Found as Found, Piecewise as Piecewise, Segment as Segment
 from .text import (
     from_dict as from_dict,
-    from_toml as from_toml,
     load_method as load_method,
     save_method as save_method,
     to_dict as to_dict,

@@ -12,8 +12,7 @@ from ..trial import MLP, Decay, Embedding, Fourier, Gate, JetNetwork, Lift, Line
 from .lessons import Curriculum, Growth, Horizons, Lesson, Repetition, Resampling, Rule, Schedule, Windows
 from .optimisers.adam import Adam
 from .optimisers.lbfgs import LBFGS
-from .optimisers.stage import Stage
-from .optimisers.validation import LARGEST_COUNT
+from .optimisers.stage import LARGEST_COUNT, Stage
 
 
 @dataclass(frozen=True, kw_only=True)
