@@ -8,7 +8,7 @@ import pytest
 import hcpinn as hc
 from declarations import declare
 from hcpinn.descent import Stop, check_memory
-from hcpinn.descent.memory import needed_bytes
+from hcpinn.descent.checks import needed_bytes
 from hcpinn.descent.optimisers.broyden import _applied, _update
 from hcpinn.errors import MethodError
 from hcpinn.objective import Objective, residual_block, sampling
@@ -151,7 +151,7 @@ def test_memory_is_known_and_too_much_of_it_refused_before_training(monkeypatch)
     assert needed_bytes(hc.Broyden(), *shape, points=64) >= 8 * objective.size**2
     coarse, fine = (needed_bytes(hc.SketchedGaussNewton(group=g), *shape, points=6400) for g in (64, 4))
     assert 8 * 100 * objective.size < coarse < fine
-    monkeypatch.setattr("hcpinn.descent.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("hcpinn.descent.checks.available_bytes", lambda: 1000)
     with pytest.raises(MethodError, match=r"needs about .* GiB, and .* GiB are free"):
         check_memory([stage], objective, points=64, runs=1)
     check_memory([hc.Adam()], objective, points=64, runs=1)

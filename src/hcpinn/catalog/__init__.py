@@ -1,6 +1,5 @@
 """Problems and methods by name."""
 
-from .entry import Entry as Entry
 from .extension import Extension as Extension, Switches as Switches, extensions as extensions
 from .methods import (
     DEFAULT as DEFAULT,
@@ -8,4 +7,4 @@ from .methods import (
     TAKES_OVER as TAKES_OVER,
     find_method as find_method,
 )
-from .problems import ENTRIES as ENTRIES, find_problem as find_problem
+from .problems import ENTRIES as ENTRIES, Entry as Entry, find_problem as find_problem

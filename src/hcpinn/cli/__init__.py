@@ -3,7 +3,6 @@
 from . import (
     bench as bench,
     catalogue as catalogue,
-    pack as pack,
     recheck as recheck,
     report as report,
     solve as solve,

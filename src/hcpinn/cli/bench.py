@@ -11,8 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .app import app, check_file
-from .printing import console, make_table
+from .app import app, check_file, console, make_table
 
 
 @app.command()
@@ -51,8 +50,7 @@ def bench(
 
     from ..machine.files import write_bytes
     from ..speed import cells, measure_case, measure_ceilings, standard_cases
-    from ..speed.bench import HEADS
-    from ..speed.circumstances import circumstances
+    from ..speed.bench import HEADS, circumstances
 
     if out is not None:
         check_file(out)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MethodError
-from .app import EXIT_INTERRUPTED, BarOrLines, CheckpointEvery, MaxSeconds, app, escape
-from .printing import console, make_table
+from .app import EXIT_INTERRUPTED, BarOrLines, CheckpointEvery, MaxSeconds, app, console, escape, make_table
 from .study import EXIT_UNFINISHED
 
 if TYPE_CHECKING:

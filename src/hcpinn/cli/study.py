@@ -17,8 +17,9 @@ from .app import (
     MaxSeconds,
     app,
     check_folder,
+    console,
+    make_table,
 )
-from .printing import console, make_table
 
 if TYPE_CHECKING:
     from ..study import Study, Tally
@@ -202,25 +203,25 @@ def _list() -> None:
 
 def _forecast(wanted: Study, out: Path | None, together: int | None, processes: int) -> None:
     """Print what a study has to do, and what that is likely to cost here and on an H200."""
-    from ..study.forecast import forecast
+    from ..study.cost import H200, forecast, this_machine
     from ..study.numbers import counted, duration
 
-    found = forecast(wanted, out, together=together, processes=processes)
+    lines, whole = forecast(wanted, out, together=together, processes=processes)
     figures = ("runs", "kept", "groups", "time here", "on an H200", "memory")
     table = make_table("section", *figures, right=figures, whole=("section",))
-    for line in found.lines:
+    for line in lines:
         times = [duration(seconds) if line.groups else "" for seconds in line.seconds]
         memory = f"{line.bytes / 2**30:.2f} GiB" if line.groups else ""
         table.add_row(line.section, str(line.runs), str(line.kept), str(line.groups), *times, memory)
     shown = console()
     shown.print(table)
-    here, there = (f"{duration(s)} on {m.name}" for s, m in zip(found.seconds, found.machines, strict=True))
+    here, there = map(duration, whole.seconds)
     shown.print(
-        f"\n{counted(found.runs, 'different run')}, {found.kept} of them in the store. To train: "
-        f"{counted(found.groups, 'group')}, the largest of {counted(found.largest, 'run')}; "
-        f"about {here}, {there}.\nRuns that several sections share are trained, and counted, with the "
-        "first of them. Times come from a simple model of one group at a time, and may be off "
-        "by a factor of two."
+        f"\n{counted(whole.runs, 'different run')}, {whole.kept} of them in the store. To train: "
+        f"{counted(whole.groups, 'group')}, the largest of {counted(whole.largest, 'run')}; "
+        f"about {here} on {this_machine().name}, {there} on {H200.name}.\nRuns that several sections share "
+        "are trained, and counted, with the first of them. Times come from a simple model of one group at a "
+        "time, and may be off by a factor of two."
     )
 
 

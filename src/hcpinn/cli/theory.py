@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import MethodError
-from .app import app, check_folder, show_facts
-from .printing import console, make_table
+from .app import app, check_folder, console, make_table, show_facts
 from .solve import assignments
 
 _ALL = "all"

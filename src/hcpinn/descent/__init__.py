@@ -1,12 +1,16 @@
 """Training all weights of a network by descent: methods, optimisers, the schedule and the driver."""
 
 from ..outcome import History as History, Outcome as Outcome, PointWeights as PointWeights, Stop as Stop
-from .budget import with_budget as with_budget
 from .checkpoint import (
     Checkpoint as Checkpoint,
     remove_checkpoints as remove_checkpoints,
     seconds_spent as seconds_spent,
     set_aside as set_aside,
+)
+from .checks import (
+    available_bytes as available_bytes,
+    check_memory as check_memory,
+    needed_bytes as needed_bytes,
 )
 from .driver import train as train
 from .lessons import (
@@ -16,12 +20,7 @@ from .lessons import (
     Report as Report,
     Resampling as Resampling,
 )
-from .memory import (
-    available_bytes as available_bytes,
-    check_memory as check_memory,
-    needed_bytes as needed_bytes,
-)
-from .method import Method as Method
+from .method import Method as Method, with_budget as with_budget
 from .optimisers import (
     LBFGS as LBFGS,
     SOAP as SOAP,

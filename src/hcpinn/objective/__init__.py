@@ -1,11 +1,9 @@
 """The loss: the residual, penalties, weights and batches."""
 
-from .batches import Batches as Batches, take_batch as take_batch
 from .chunks import chunk_size as chunk_size, jacobian_chunk as jacobian_chunk
-from .data import Data as Data, stack as stack
+from .data import Batches as Batches, Data as Data, stack as stack, take_batch as take_batch
 from .devices import Devices as Devices, find_devices as find_devices
 from .objective import (
-    RESIDUAL as RESIDUAL,
     Linearized as Linearized,
     Measured as Measured,
     Objective as Objective,
@@ -21,7 +19,12 @@ from .penalties import (
     penalty_terms as penalty_terms,
 )
 from .residual import linearized as linearized, residual as residual
-from .term import Block as Block, Term as Term, residual_block as residual_block
+from .term import (
+    RESIDUAL as RESIDUAL,
+    Block as Block,
+    Term as Term,
+    residual_block as residual_block,
+)
 from .weights.attention import Attention as Attention
 from .weights.causal import Causal as Causal
 from .weights.rule import WeightRule as WeightRule

@@ -21,10 +21,7 @@ from .chunks import in_chunks, jacobian_chunk, join_chunks, without_filling
 from .data import Data
 from .devices import Devices
 from .residual import residual
-from .term import Block, Term, residual_block
-
-RESIDUAL = "residual"
-"""The name of the equation's own term."""
+from .term import RESIDUAL, Block, Term, residual_block
 
 
 class Measured(eqx.Module):

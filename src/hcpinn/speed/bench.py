@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Mapping
+import os
+import platform
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from ..descent import Adam, Method
 from ..descent.runs import Run
+from ..machine.commit import source_commit
+from ..machine.provenance import provenance
 from ..trial import MLP, Decay, Fourier
 from .ceilings import Ceilings
 from .counts import Work
@@ -111,3 +117,29 @@ def measure_case(case: BenchCase, ceilings: Ceilings, *, rounds: int, limit: flo
     work = step.work()
     floor = ceilings.floor(work)
     return BenchRow(case, step.time(floor, rounds=rounds, limit=limit), work, floor)
+
+
+def circumstances(program: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """Those of measurements that start now; of paths among the arguments only the last part is kept."""
+    where = provenance()
+    return {
+        "command": " ".join([program, *(Path(argument).name for argument in arguments)]),
+        "device": where.device,
+        "versions": dict(where.versions),
+        "kernels": where.kernels,
+        "platform": platform.platform(),
+        "commit": source_commit(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "load_average": load_average(),
+    }
+
+
+def load_average() -> list[float] | None:
+    """Average numbers of running processes over the last 1, 5 and 15 minutes; None where unknown.
+
+    They should be near zero before a measurement starts.
+    """
+    try:
+        return [round(load, 2) for load in os.getloadavg()]
+    except (OSError, AttributeError):
+        return None

@@ -3,8 +3,12 @@
 from .agreement import Agreement as Agreement, Pair as Pair
 from .compare import Comparison as Comparison, compare as compare
 from .declaration import Section as Section, Study as Study
-from .from_toml import grid as grid, load_study as load_study
-from .named import find_study as find_study, named_studies as named_studies
+from .from_toml import (
+    find_study as find_study,
+    grid as grid,
+    load_study as load_study,
+    named_studies as named_studies,
+)
 from .page import StudyPage as StudyPage
 from .recheck import Recheck as Recheck, recheck as recheck
 from .record import Record as Record, run_key as run_key

@@ -1,10 +1,11 @@
 """How training goes before it is done: tangent kernels, decay, modes of the error and curvature."""
 
-from .curvature import Curvature as Curvature, curvature as curvature
 from .decay import Descent as Descent, FrozenKernel as FrozenKernel, descend as descend, freeze as freeze
 from .kernel import (
+    Curvature as Curvature,
     Kernel as Kernel,
     Spectrum as Spectrum,
+    curvature as curvature,
     kernel as kernel,
     spectrum as spectrum,
     trace_shares as trace_shares,
