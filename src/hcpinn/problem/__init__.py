@@ -1,18 +1,46 @@
 """Declaring what to solve."""
 
 from .conditions import (
-    Boundary as Boundary,
-    Condition as Condition,
-    Derivative as Derivative,
-    Dirichlet as Dirichlet,
-    Linear as Linear,
-    Neumann as Neumann,
-    Periodic as Periodic,
-    Prescribed as Prescribed,
-    Robin as Robin,
+    Boundary,
+    Condition,
+    Derivative,
+    Dirichlet,
+    Linear,
+    Neumann,
+    Periodic,
+    Prescribed,
+    Robin,
 )
-from .declaration import HORIZON as HORIZON, Problem as Problem
-from .domain import Box as Box, Domain as Domain, Interval as Interval
-from .expression import MAX_ORDER as MAX_ORDER, Expression as Expression, Index as Index, apply as apply
-from .parameters import Between as Between, Open as Open, refuse_open as refuse_open
-from .sides import Ends as Ends, Side as Side
+from .declaration import HORIZON, Problem
+from .domain import Box, Domain, Interval
+from .expression import MAX_ORDER, Expression, Index, apply
+from .parameters import Between, Open, refuse_open
+from .samples import Samples
+from .sides import Ends, Side
+
+__all__ = [
+    "HORIZON",
+    "MAX_ORDER",
+    "Between",
+    "Boundary",
+    "Box",
+    "Condition",
+    "Derivative",
+    "Dirichlet",
+    "Domain",
+    "Ends",
+    "Expression",
+    "Index",
+    "Interval",
+    "Linear",
+    "Neumann",
+    "Open",
+    "Periodic",
+    "Prescribed",
+    "Problem",
+    "Robin",
+    "Samples",
+    "Side",
+    "apply",
+    "refuse_open",
+]
