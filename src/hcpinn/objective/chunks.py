@@ -43,7 +43,15 @@ def jacobian_chunk(size: int, outputs: int, itemsize: int) -> int:
 
 
 def chunk_size(*, width: int, indices: int, itemsize: int, runs: int, platform: str) -> int:
-    """How many points to take through the network at once."""
+    """How many points to take through the network at once.
+
+    Args:
+        width: of its layers.
+        indices: how many derivatives are carried along.
+        itemsize: bytes of a number.
+        runs: how many train together.
+        platform: 'cpu' or 'gpu'.
+    """
     budget = _CACHE_BYTES.get(platform, _CACHE_BYTES["gpu"])
     points = budget // (width * indices * itemsize * runs)
     return int(np.clip(2 ** int(np.log2(max(points, 1))), 256, 1 << 20))

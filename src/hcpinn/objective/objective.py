@@ -95,7 +95,13 @@ class Objective:
     def data(
         self, coordinates: Float[np.ndarray, "points axes"], trial: Trial | None = None, *, seed: int = 0
     ) -> Data:
-        """The data of one run, with its residual at the given points; `trial` if it is not the first's."""
+        """The data of one run.
+
+        Args:
+            coordinates: where its residual is looked at.
+            trial: its trial function, if that is not the objective's.
+            seed: of the points of penalties and the order of mini-batches.
+        """
         own = self.trial if trial is None else trial
         blocks = {RESIDUAL: residual_block(own, coordinates, chunk=self.chunk)}
         blocks.update({term.name: term.block(own, seed) for term in self.penalties if term.block})
@@ -110,7 +116,13 @@ class Objective:
         return eqx.tree_at(lambda d: d.blocks, data, blocks)
 
     def measure(self, theta: Array, data: Data, weights: Mapping[str, Array] | None = None) -> Measured:
-        """Loss, gradient and mismatches; `weights` are factors of each point's square, by term."""
+        """Loss, gradient and mismatches of a run.
+
+        Args:
+            theta: the network's parameters.
+            data: the run's.
+            weights: factors of each point's square, by term.
+        """
         loss, gradient = jnp.zeros((), theta.dtype), jnp.zeros_like(theta)
         terms, squares = {}, {}
         for name, term in self.terms.items():
@@ -143,7 +155,11 @@ class Objective:
     ) -> Linearized:
         """Loss and normal equations; the Jacobian is made, multiplied and dropped chunk by chunk.
 
-        `last` leaves all but so many parameters, the last ones, as they are.
+        Args:
+            theta: the network's parameters.
+            data: the run's.
+            weights: factors of each point's square, by term.
+            last: how many of the last parameters may change; all unless given.
         """
         size = theta.size if last is None else last
         loss = jnp.zeros((), theta.dtype)

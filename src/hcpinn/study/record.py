@@ -140,7 +140,12 @@ def check_version(data: Any, kind: str, source: object) -> None:
 
 
 def run_key(run: Run, accuracy: float = 1e-2) -> str:
-    """40 hexadecimal digits that stand for everything the outcome of a run depends on."""
+    """40 hexadecimal digits that stand for everything the outcome of a run depends on.
+
+    Args:
+        run: problem, method and seed.
+        accuracy: the relative L2 error up to which it counts as converged.
+    """
     settings = {name: value for name, value in to_dict(run.method).items() if name != "name"}
     # Keys are older than `lessons`: each was a horizon of 1.0 then, with a switch to leave out the last ones.
     if (lessons := settings.pop("lessons", None)) is not None:
@@ -171,7 +176,17 @@ def record_of(
     group: tuple[str, ...] = (),
     accuracy: float | None = None,
 ) -> Record:
-    """The record of a run that came to its end."""
+    """The record of a run that came to its end.
+
+    Args:
+        solution: what it found.
+        key: its address.
+        trained_together: how many runs shared its steps.
+        commit: of hcpinn's source.
+        finished: when it ended, in ISO form.
+        group: the first digits of the keys of these runs, in their order.
+        accuracy: the relative L2 error up to which it counts as converged.
+    """
     return Record(
         **_identity(key, solution.problem, solution.method, solution.seed),
         status=DONE,
