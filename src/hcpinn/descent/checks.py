@@ -92,7 +92,7 @@ def needed_bytes(stage: Stage, size: int, outputs: int, *, points: int, runs: in
 
 
 def available_bytes() -> int | None:
-    """The memory that is free on the device in use; None where nobody says."""
+    """The memory that is free on the device in use; None if unknown."""
     device = jax.local_devices()[0]
     if device.platform != "cpu":
         stats = device.memory_stats() or {}

@@ -29,11 +29,11 @@ class Chapter:
     title: str
     html: str
     remark: str = ""
-    """What the contents say beside its title."""
+    """What the contents say next to its title."""
     short: str = ""
     """Its title in the contents, if that is another."""
     inner: tuple[Chapter, ...] = ()
-    """Chapters that the contents show below it, in place of content of its own."""
+    """Chapters that the contents show below it; it then has no content itself."""
 
 
 class StudyPage:
@@ -43,7 +43,7 @@ class StudyPage:
     """
 
     style = script = ""
-    """CSS and JavaScript of its own."""
+    """Additional CSS and JavaScript."""
     title: str
     lead: str
     """HTML below the title."""

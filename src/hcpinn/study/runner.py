@@ -71,7 +71,7 @@ def run_study(
     Args:
         study: what to train.
         out: the folder of the store; created if missing.
-        solutions: whether to keep solutions beside the records.
+        solutions: whether to keep solutions with the records.
         retry_failed: whether to try failed runs again.
         together: the largest number of runs to train together; by default what fits into memory, up to 16.
         max_seconds: stop after this time, with checkpoints from which the next call resumes.

@@ -35,7 +35,7 @@ class Target:
         return self.objective.measure(theta, self.data, self.factors)
 
     def linearize(self, theta: Array, *, last: int | None = None) -> Linearized:
-        """Loss and normal equations, of all parameters or of so many of the last ones."""
+        """Loss and normal equations, of all parameters, or of the `last` ones."""
         return self.objective.linearize(theta, self.data, self.factors, last=last)
 
     def sketch(self, theta: Array, *, group: int, number: Array) -> Rows:
