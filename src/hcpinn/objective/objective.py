@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import equinox as eqx
@@ -277,31 +277,15 @@ class Objective:
     ) -> tuple[Array, Array, Array]:
         rows = self._rows_of(term, size)
 
-        def one(
-            theta: Array, parameters: dict[str, Array], part: Block, scale: Array
-        ) -> tuple[Array, Array, Array]:
+        def some(theta: Array, parameters: dict[str, Array], part: Block, scale: Array) -> tuple[Any, None]:
             found = rows(theta, parameters, part)
             root = jnp.sqrt(scale)[:, None]
             flat = (root * found.values).reshape(-1)
             tall = (root[..., None] * found.jacobian).reshape(-1, size)
-            return jnp.sum(flat**2), tall.T @ flat, tall.T @ tall
+            return (jnp.sum(flat**2), tall.T @ flat, tall.T @ tall), None
 
-        def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, None]:
-            blocks, scales = in_chunks(
-                (block, scale), jacobian_chunk(size, self.trial.outputs, theta.dtype.itemsize)
-            )
-            scales = without_filling(scales, block.share.size)
-            first = jax.tree.map(lambda a: a[0], (blocks, scales))
-            if len(scales) == 1:
-                return one(theta, parameters, *first), None
-            shapes = jax.eval_shape(one, theta, parameters, *first)
-            zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
-
-            def add(sums: Any, chunk: Any) -> tuple[Any, None]:
-                return jax.tree.map(jnp.add, sums, one(theta, parameters, *chunk)), None
-
-            return jax.lax.scan(add, zero, (blocks, scales))
-
+        chunk = jacobian_chunk(size, self.trial.outputs, theta.dtype.itemsize)
+        own = partial(_summed, some, chunk=chunk)
         return self.devices.share_out(own, (theta, parameters), block, scale)[0]
 
     def _sketched(
@@ -375,27 +359,41 @@ class Objective:
             squares = jnp.sum(values**2, axis=-1)
             return jnp.sum(scale * squares), squares
 
-        both = jax.value_and_grad(part, has_aux=True)
+        def some(*given: Any) -> tuple[Any, Array]:
+            (value, squares), gradient = jax.value_and_grad(part, has_aux=True)(*given)
+            return (value, gradient), squares
 
-        most = self._descent_chunk(theta.dtype.itemsize)
-
-        def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, Array]:
-            count = block.share.size
-            if count <= most or term.name != RESIDUAL:
-                (value, squares), gradient = both(theta, parameters, block, scale)
-                return (value, gradient), squares
-
-            def add(sums: tuple[Array, Array], chunk: tuple[Block, Array]) -> tuple[Any, Array]:
-                (value, squares), gradient = both(theta, parameters, *chunk)
-                return (sums[0] + value, sums[1] + gradient), squares
-
-            zero = (jnp.zeros((), theta.dtype), jnp.zeros_like(theta))
-            blocks, scales = in_chunks((block, scale), most)
-            sums, squares = jax.lax.scan(add, zero, (blocks, without_filling(scales, count)))
-            return sums, join_chunks(squares, count)
-
+        whole = block.share.size if term.name != RESIDUAL else 0
+        own = partial(_summed, some, chunk=max(self._descent_chunk(theta.dtype.itemsize), whole))
         (value, gradient), squares = self.devices.share_out(own, (theta, parameters), block, scale)
         return value, gradient, squares
+
+
+def _summed(
+    function: Callable[..., tuple[Any, Any]],
+    theta: Array,
+    parameters: dict[str, Array],
+    block: Block,
+    scale: Array,
+    *,
+    chunk: int,
+) -> tuple[Any, Any]:
+    """Sums over points and values at points, of a function that gives both, a chunk of points at a time."""
+    count = block.share.size
+    if count <= chunk:
+        return function(theta, parameters, block, scale)
+    blocks, scales = in_chunks((block, scale), chunk)
+    chunks = blocks, without_filling(scales, count)
+    first = jax.tree.map(lambda a: a[0], chunks)
+    shapes, _ = jax.eval_shape(function, theta, parameters, *first)
+
+    def add(sums: Any, chunk: tuple[Block, Array]) -> tuple[Any, Any]:
+        more, values = function(theta, parameters, *chunk)
+        return jax.tree.map(jnp.add, sums, more), values
+
+    zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
+    sums, values = jax.lax.scan(add, zero, chunks)
+    return sums, jax.tree.map(lambda a: join_chunks(a, count), values)
 
 
 def _residual(trial: Trial, network: Any, block: Block, parameters: Mapping[str, Any]) -> Array:
