@@ -17,39 +17,11 @@ from ..errors import MethodError
 from ..jets import closure, differentiated_once
 from ..trial import JetNetwork, LayeredNetwork, Trial
 from . import sampling
-from .chunks import in_chunks, jacobian_chunk, join_chunks, without_filling
-from .data import Data
+from .chunks import in_chunks, jacobian_chunk, join_chunks, summed
+from .data import Data, Linearized, Measured, Rows
 from .devices import Devices
 from .residual import residual
 from .term import RESIDUAL, Block, Term, residual_block
-
-
-class Measured(eqx.Module):
-    """The loss at some parameters, with everything that comes with it."""
-
-    loss: Float[Array, ""]
-    gradient: Float[Array, " parameters"]
-    terms: dict[str, Float[Array, ""]]
-    """The mean squared mismatch of each term, without any weights."""
-    squares: dict[str, Float[Array, " points"]]
-    """The squared mismatch at each point of each term."""
-
-
-class Linearized(eqx.Module):
-    """The loss near some parameters, Σ (ρ + J δ)², by its normal equations."""
-
-    loss: Float[Array, ""]
-    slope: Float[Array, " parameters"]
-    """Jᵀ ρ, half the gradient."""
-    gram: Float[Array, "parameters parameters"]
-    """Jᵀ J."""
-
-
-class Rows(eqx.Module):
-    """A term's mismatches, and how each answers to the network's parameters."""
-
-    values: Float[Array, "*rows"]
-    jacobian: Float[Array, "*rows parameters"]
 
 
 class Objective:
@@ -285,7 +257,7 @@ class Objective:
             return (jnp.sum(flat**2), tall.T @ flat, tall.T @ tall), None
 
         chunk = jacobian_chunk(size, self.trial.outputs, theta.dtype.itemsize)
-        own = partial(_summed, some, chunk=chunk)
+        own = partial(summed, some, chunk=chunk)
         return self.devices.share_out(own, (theta, parameters), block, scale)[0]
 
     def _sketched(
@@ -364,36 +336,9 @@ class Objective:
             return (value, gradient), squares
 
         whole = block.share.size if term.name != RESIDUAL else 0
-        own = partial(_summed, some, chunk=max(self._descent_chunk(theta.dtype.itemsize), whole))
+        own = partial(summed, some, chunk=max(self._descent_chunk(theta.dtype.itemsize), whole))
         (value, gradient), squares = self.devices.share_out(own, (theta, parameters), block, scale)
         return value, gradient, squares
-
-
-def _summed(
-    function: Callable[..., tuple[Any, Any]],
-    theta: Array,
-    parameters: dict[str, Array],
-    block: Block,
-    scale: Array,
-    *,
-    chunk: int,
-) -> tuple[Any, Any]:
-    """Sums over points and values at points, of a function that gives both, a chunk of points at a time."""
-    count = block.share.size
-    if count <= chunk:
-        return function(theta, parameters, block, scale)
-    blocks, scales = in_chunks((block, scale), chunk)
-    chunks = blocks, without_filling(scales, count)
-    first = jax.tree.map(lambda a: a[0], chunks)
-    shapes, _ = jax.eval_shape(function, theta, parameters, *first)
-
-    def add(sums: Any, chunk: tuple[Block, Array]) -> tuple[Any, Any]:
-        more, values = function(theta, parameters, *chunk)
-        return jax.tree.map(jnp.add, sums, more), values
-
-    zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
-    sums, values = jax.lax.scan(add, zero, chunks)
-    return sums, jax.tree.map(lambda a: join_chunks(a, count), values)
 
 
 def _residual(trial: Trial, network: Any, block: Block, parameters: Mapping[str, Any]) -> Array:
