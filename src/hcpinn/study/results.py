@@ -17,8 +17,7 @@ from typing import Any
 from ..errors import FileError
 from ..machine.files import read_json, write_bytes
 from .declaration import Section, Study
-from .record import DIGITS, VERSION, Record, check_version
-from .settings import digest
+from .record import DIGITS, VERSION, Record, check_version, digest
 from .store import Store
 
 FILE = "study.json"
