@@ -235,7 +235,7 @@ def potential_well() -> Known:
     """A narrow potential: the solution has a rounded kink there."""
     at, w = 0.3, 1e-4
     z = lambda x: (x - at) / w
-    s = lambda x: w / 2 * (z(x) * erf(z(x)) + jnp.exp(-z(x) ** 2) / jnp.sqrt(PI))
+    s = lambda x: w / 2 * (z(x) * erf(z(x)) + jnp.exp(-(z(x) ** 2)) / jnp.sqrt(PI))
     u = lambda t, x: jnp.exp(-t) * (1.2 + x - 0.8 * s(x))
     return held("a kink that a narrow source makes", u, lambda f, at: 0.3 * f[0].xx)
 
@@ -244,9 +244,15 @@ def potential_well() -> Known:
 def narrow_reaction() -> Known:
     u = lambda t, x: 1.5 + jnp.cos(TAU * x) * jnp.exp(-t)
     narrow = lambda x: hc.apply(lambda z: 40 * jnp.exp(-(((z - 0.4) / 1e-3) ** 2)), x)
-    own = lambda x: narrow(x) if isinstance(x, hc.problem.Expression) else 40 * jnp.exp(-(((x - 0.4) / 1e-3) ** 2))
+    own = lambda x: (
+        narrow(x) if isinstance(x, hc.problem.Expression) else 40 * jnp.exp(-(((x - 0.4) / 1e-3) ** 2))
+    )
     return known(
-        "a reaction within 1e-3", u, lambda f, at: 0.05 * f[0].xx - own(at[1]) * f[0].v, domain=LINE, horizon=1.0
+        "a reaction within 1e-3",
+        u,
+        lambda f, at: 0.05 * f[0].xx - own(at[1]) * f[0].v,
+        domain=LINE,
+        horizon=1.0,
     )
 
 
@@ -266,15 +272,22 @@ def step_data() -> Known:
 def step_carried() -> Known:
     box = lambda y: jnp.where(abs(y % 1.0 - 0.5) < 0.2, 1.0, 0.0)
     return given(
-        "a step carried along", lambda t, x: box(x - 0.4 * t), rhs=lambda u: -0.4 * u.x, initial=lambda x: box(x)
+        "a step carried along",
+        lambda t, x: box(x - 0.4 * t),
+        rhs=lambda u: -0.4 * u.x,
+        initial=lambda x: box(x),
     )
 
 
 @sly
 def hat_carried() -> Known:
     hat = lambda z: 1 - jnp.abs(2 * (z % 1.0) - 1)
-    return given("a hat carried along", lambda t, x: hat(x - 0.4 * t), rhs=lambda u: -0.4 * u.x,
-                 initial=lambda x: hat(x))
+    return given(
+        "a hat carried along",
+        lambda t, x: hat(x - 0.4 * t),
+        rhs=lambda u: -0.4 * u.x,
+        initial=lambda x: hat(x),
+    )
 
 
 @sly
@@ -286,7 +299,9 @@ def step_at_cold_walls() -> Known:
         modes = jnp.sin(k * PI * x[..., None]) * jnp.exp(-nu * (k * PI) ** 2 * t[..., None]) * 4 / (PI * k)
         return jnp.where(t > 0, modes.sum(-1), 1.0)
 
-    return given("hot between cold walls", u, rhs=lambda u: nu * u.xx, initial=1.0, boundary=hc.Dirichlet(0.0))
+    return given(
+        "hot between cold walls", u, rhs=lambda u: nu * u.xx, initial=1.0, boundary=hc.Dirichlet(0.0)
+    )
 
 
 @sly
@@ -311,7 +326,9 @@ def root_at_wall() -> Known:
 @sly
 def twin_layers() -> Known:
     e = 1e-4
-    u = lambda t, x: (1 + 0.3 * jnp.sin(3 * t)) * (1 - jnp.exp(-x / jnp.sqrt(e)) - jnp.exp(-(1 - x) / jnp.sqrt(e)))
+    u = lambda t, x: (
+        (1 + 0.3 * jnp.sin(3 * t)) * (1 - jnp.exp(-x / jnp.sqrt(e)) - jnp.exp(-(1 - x) / jnp.sqrt(e)))
+    )
     return held("layers at both walls", u, lambda f, at: e * f[0].xx - f[0].v)
 
 
@@ -370,7 +387,9 @@ def porous() -> Known:
 def nearly_degenerate() -> Known:
     a = lambda x: 1e-3 + sin(PI * x) ** 2
     return held(
-        "a diffusivity that nearly vanishes", lambda t, x: jnp.cos(3 * x - t) + x, lambda f, at: a(at[1]) * f[0].xx
+        "a diffusivity that nearly vanishes",
+        lambda t, x: jnp.cos(3 * x - t) + x,
+        lambda f, at: a(at[1]) * f[0].xx,
     )
 
 
@@ -378,7 +397,11 @@ def nearly_degenerate() -> Known:
 def nearly_singular() -> Known:
     u = lambda t, x: 1.001 + jnp.cos(TAU * x - t)
     return known(
-        "a division by nearly zero", u, lambda f, at: 0.05 * f[0].xx + 1e-4 / f[0].v**2, domain=LINE, horizon=1.0
+        "a division by nearly zero",
+        u,
+        lambda f, at: 0.05 * f[0].xx + 1e-4 / f[0].v ** 2,
+        domain=LINE,
+        horizon=1.0,
     )
 
 
@@ -422,6 +445,7 @@ def front_speed() -> Known:
 @sly
 def ignition() -> Known:
     """uₜ = u²(1 − u) from 5e-3: nothing for long, and then all at once."""
+
     def u(t: Any, x: Any) -> Any:
         y0 = 5e-3
         a = 1 / y0 - 1
@@ -432,7 +456,13 @@ def ignition() -> Known:
             w = w * (1 + c - jnp.log(w)) / (1 + w)
         return 1 / (1 + w) + 0 * x
 
-    return given("ignition after a long wait", u, rhs=lambda u: u**2 * (1 - u) + 0.01 * u.xx, initial=5e-3, horizon=400.0)
+    return given(
+        "ignition after a long wait",
+        u,
+        rhs=lambda u: u**2 * (1 - u) + 0.01 * u.xx,
+        initial=5e-3,
+        horizon=400.0,
+    )
 
 
 @sly
@@ -467,13 +497,21 @@ def steep_switch() -> Known:
     """tanh(u/1e-4): nearly a jump in the state."""
     start = lambda x: 0.6 + 0.3 * jnp.cos(TAU * x)
     u = lambda t, x: jnp.maximum(start(x) - 1.0 * t, 0.0)
-    return given("a steep switch in the state", u, rhs=lambda u: -np.tanh(u / 1e-4), initial=start, horizon=0.8)
+    return given(
+        "a steep switch in the state", u, rhs=lambda u: -np.tanh(u / 1e-4), initial=start, horizon=0.8
+    )
 
 
 @sly
 def root_of_state() -> Known:
     u = lambda t, x: jnp.maximum(jnp.sqrt(1 + 0.5 * jnp.cos(TAU * x)) - t / 2, 0.0) ** 2
-    return given("the root of the state", u, rhs=lambda u: -np.sqrt(np.abs(u)), initial=lambda x: u(0.0, x), horizon=2.0)
+    return given(
+        "the root of the state",
+        u,
+        rhs=lambda u: -np.sqrt(np.abs(u)),
+        initial=lambda x: u(0.0, x),
+        horizon=2.0,
+    )
 
 
 @sly
@@ -492,6 +530,7 @@ def eikonal() -> Known:
 @sly
 def shock() -> Known:
     """Inviscid Burgers beyond its shock at t = 1/(2π): the entropy solution stands at x = ½."""
+
     def u(t: Any, x: Any) -> Any:
         y = jnp.where(x < 0.5, x, 1 - x)
         lo, hi = jnp.zeros_like(y), jnp.full_like(y, 0.5)
@@ -501,7 +540,9 @@ def shock() -> Known:
             lo, hi = jnp.where(more, mid, lo), jnp.where(more, hi, mid)
         return jnp.where(x < 0.5, 1, -1) * jnp.sin(TAU * lo)
 
-    return given("Burgers beyond the shock", u, rhs=lambda u: -u * u.x, initial=lambda x: jnp.sin(TAU * x), horizon=0.4)
+    return given(
+        "Burgers beyond the shock", u, rhs=lambda u: -u * u.x, initial=lambda x: jnp.sin(TAU * x), horizon=0.4
+    )
 
 
 @sly
@@ -512,7 +553,13 @@ def near_shock() -> Known:
             a = a - (a + t * jnp.sin(TAU * a) - x) / (1 + t * TAU * jnp.cos(TAU * a))
         return jnp.sin(TAU * a)
 
-    return given("Burgers shortly before the shock", u, rhs=lambda u: -u * u.x, initial=lambda x: jnp.sin(TAU * x), horizon=0.15)
+    return given(
+        "Burgers shortly before the shock",
+        u,
+        rhs=lambda u: -u * u.x,
+        initial=lambda x: jnp.sin(TAU * x),
+        horizon=0.15,
+    )
 
 
 @sly
@@ -522,7 +569,9 @@ def chaos() -> Known:
 
     start = np.array([1.0, 1.0, 20.0])
     rate = lambda t, y: [10 * (y[1] - y[0]), y[0] * (28 - y[2]) - y[1], y[0] * y[1] - 8 / 3 * y[2]]
-    run = scipy.integrate.solve_ivp(rate, (0, 16), start, method="DOP853", rtol=1e-13, atol=1e-13, dense_output=True)
+    run = scipy.integrate.solve_ivp(
+        rate, (0, 16), start, method="DOP853", rtol=1e-13, atol=1e-13, dense_output=True
+    )
     grid = np.linspace(0, 16, 40001)
     table = run.sol(grid)
     exact = tuple(lambda t, x, n=n: jnp.interp(t, grid, table[n]) + 0 * x for n in range(3))
@@ -622,6 +671,7 @@ def drift_in_micrometres() -> Known:
 @sly
 def wave_with_corner() -> Known:
     """A plucked string of parabolic shape: its curvature jumps along characteristics."""
+
     def odd(z: Any) -> Any:
         y = (z + 1) % 2 - 1
         return jnp.sign(y) * jnp.abs(y) * (1 - jnp.abs(y))
@@ -683,6 +733,7 @@ def nonlinear_wave() -> Known:
 @sly
 def rogue() -> Known:
     """Peregrine's wave on a long ring: i uₜ + uₓₓ/2 + |u|²u = 0, from a state that is unstable."""
+
     def u(t: Any, x: Any) -> Any:
         s = t - 3.0
         return (1 - 4 * (1 + 2j * s) / (1 + 4 * x**2 + 4 * s**2)) * jnp.exp(1j * s)
@@ -753,9 +804,12 @@ def plane_source() -> Known:
 @sly
 def plane_corner() -> Known:
     nu = 0.05
+
     def one(t: Any, z: Any) -> Any:
         k = 2 * jnp.arange(1, 60) - 1
-        return (8 / (PI * k) ** 3 * jnp.sin(k * PI * z[..., None]) * jnp.exp(-nu * (k * PI) ** 2 * t[..., None])).sum(-1)
+        return (
+            8 / (PI * k) ** 3 * jnp.sin(k * PI * z[..., None]) * jnp.exp(-nu * (k * PI) ** 2 * t[..., None])
+        ).sum(-1)
 
     return given(
         "corners in the plane", lambda t, x, y: 16 * one(t, x) * one(t, y), rhs=lambda u: nu * (u.xx + u.yy),
@@ -767,9 +821,12 @@ def plane_corner() -> Known:
 @sly
 def plane_hot() -> Known:
     nu = 0.05
+
     def one(t: Any, z: Any) -> Any:
         k = 2 * jnp.arange(1, 80) - 1
-        own = (4 / (PI * k) * jnp.sin(k * PI * z[..., None]) * jnp.exp(-nu * (k * PI) ** 2 * t[..., None])).sum(-1)
+        own = (
+            4 / (PI * k) * jnp.sin(k * PI * z[..., None]) * jnp.exp(-nu * (k * PI) ** 2 * t[..., None])
+        ).sum(-1)
         return jnp.where(t > 0, own, 1.0)
 
     return given(

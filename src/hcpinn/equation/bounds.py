@@ -512,9 +512,7 @@ def _sampled(equation: Any, inputs: list[Bounds]) -> list[Bounds]:
         middle = low if low.dtype == bool or np.array_equal(low, high) else (low + high) / 2
         picks.append((full(low), full(middle), full(high)))
     exact = all(np.array_equal(low, high) for low, _, high in picks)
-    along = tuple(
-        0 if p[0].ndim > v.aval.ndim else None for p, v in zip(picks, equation.invars, strict=True)
-    )
+    along = tuple(0 if p[0].ndim > v.aval.ndim else None for p, v in zip(picks, equation.invars, strict=True))
     function = _mapped(_Held(equation), along)
     runs = [function(*(p[n] for p in picks)) for n in ((0,) if exact else (0, 1, 2))]
     found: list[Bounds] = []
