@@ -59,9 +59,11 @@ def pulse(at: float, width: float, z: Any) -> Any:
 def early_pulse() -> Known:
     up = risen(3e-6, 1e-6)
     return given(
-        "a pulse right after the start", lambda t, x: (1 + 0.8 * up(t)) * jnp.exp(0 * x) + 0 * x,
-        rhs=lambda u, t: 1e-3 * u.xx + 0.8 * pulse(3e-6, 1e-6, t), initial=1.0,
-    )  # fmt: skip
+        "a pulse right after the start",
+        lambda t, x: (1 + 0.8 * up(t)) * jnp.exp(0 * x) + 0 * x,
+        rhs=lambda u, t: 1e-3 * u.xx + 0.8 * pulse(3e-6, 1e-6, t),
+        initial=1.0,
+    )
 
 
 @sly
@@ -69,30 +71,33 @@ def train_of_pulses() -> Known:
     places = np.linspace(0.05, 0.95, 100)
     ups = [risen(p, 1e-5) for p in places]
     return given(
-        "a hundred pulses", lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.01 * TAU**2 * t)
-            + 0.02 * sum(up(t) for up in ups),
+        "a hundred pulses",
+        lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.01 * TAU**2 * t) + 0.02 * sum(up(t) for up in ups),
         rhs=lambda u, t: 0.01 * u.xx + 0.02 * sum(pulse(p, 1e-5, t) for p in places),
         initial=lambda x: jnp.cos(TAU * x),
-    )  # fmt: skip
+    )
 
 
 @sly
 def pulsed_growth() -> Known:
     up = risen(0.6123, 1e-5)
     return given(
-        "a pulse in the rate of growth", lambda t, x: jnp.exp(0.7 * up(t) - 0.02 * TAU**2 * t) * jnp.sin(TAU * x),
-        rhs=lambda u, t: 0.02 * u.xx + 0.7 * pulse(0.6123, 1e-5, t) * u, initial=lambda x: jnp.sin(TAU * x),
-    )  # fmt: skip
+        "a pulse in the rate of growth",
+        lambda t, x: jnp.exp(0.7 * up(t) - 0.02 * TAU**2 * t) * jnp.sin(TAU * x),
+        rhs=lambda u, t: 0.02 * u.xx + 0.7 * pulse(0.6123, 1e-5, t) * u,
+        initial=lambda x: jnp.sin(TAU * x),
+    )
 
 
 @sly
 def kick() -> Known:
     up = risen(0.37, 1e-6)
     return given(
-        "a kick in the speed", lambda t, x: jnp.exp(-0.01 * TAU**2 * t) * jnp.sin(TAU * (x - 0.3 * up(t) - 0.2 * t)),
+        "a kick in the speed",
+        lambda t, x: jnp.exp(-0.01 * TAU**2 * t) * jnp.sin(TAU * (x - 0.3 * up(t) - 0.2 * t)),
         rhs=lambda u, t: 0.01 * u.xx - (0.2 + 0.3 * pulse(0.37, 1e-6, t)) * u.x,
         initial=lambda x: jnp.sin(TAU * x),
-    )  # fmt: skip
+    )
 
 
 @sly
@@ -101,11 +106,11 @@ def table_with_a_spike() -> Known:
     table = np.where(np.arange(20001) == 12345, 1.2e4, 0.0)  # a triangle of area 0.6
     area = np.concatenate([[0], np.cumsum((table[1:] + table[:-1]) / 2 * np.diff(times))])
     return given(
-        "a table with a spike", lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t)
-            + jnp.interp(t, times, area),
+        "a table with a spike",
+        lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t) + jnp.interp(t, times, area),
         rhs=lambda u, t: 0.02 * u.xx + apply(lambda t: jnp.interp(t, times, table), t),
         initial=lambda x: jnp.cos(TAU * x),
-    )  # fmt: skip
+    )
 
 
 @sly
@@ -118,10 +123,11 @@ def loop_with_a_pulse() -> Known:
 
     ups = [risen(0.1 * n + 0.0377, 1e-5) for n in range(9)]
     return given(
-        "pulses from a loop", lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t)
-            + 0.1 * sum(up(t) for up in ups),
-        rhs=lambda u, t: 0.02 * u.xx + apply(source, t), initial=lambda x: jnp.cos(TAU * x),
-    )  # fmt: skip
+        "pulses from a loop",
+        lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t) + 0.1 * sum(up(t) for up in ups),
+        rhs=lambda u, t: 0.02 * u.xx + apply(source, t),
+        initial=lambda x: jnp.cos(TAU * x),
+    )
 
 
 @sly
@@ -129,9 +135,11 @@ def square_wave() -> Known:
     w = 1500.0
     zig = lambda t: jnp.arccos(jnp.cos(w * t)) / w
     return given(
-        "a square wave of 240 periods", lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t) + 900 * zig(t),
-        rhs=lambda u, t: 0.02 * u.xx + 900 * np.sign(np.sin(w * t)), initial=lambda x: jnp.cos(TAU * x),
-    )  # fmt: skip
+        "a square wave of 240 periods",
+        lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t) + 900 * zig(t),
+        rhs=lambda u, t: 0.02 * u.xx + 900 * np.sign(np.sin(w * t)),
+        initial=lambda x: jnp.cos(TAU * x),
+    )
 
 
 @sly
@@ -141,9 +149,11 @@ def saw() -> Known:
         return n * 0.07**2 / 2 + (t - 0.07 * n) ** 2 / 2
 
     return given(
-        "a saw", lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t) + 9 * area(t),
-        rhs=lambda u, t: 0.02 * u.xx + 9 * (t % 0.07), initial=lambda x: jnp.cos(TAU * x),
-    )  # fmt: skip
+        "a saw",
+        lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t) + 9 * area(t),
+        rhs=lambda u, t: 0.02 * u.xx + 9 * (t % 0.07),
+        initial=lambda x: jnp.cos(TAU * x),
+    )
 
 
 @sly
@@ -154,26 +164,31 @@ def shaded_pulse() -> Known:
     return given(
         "a pulse beside a strong, damped source",
         lambda t, x: 1e5 * b(t) * jnp.cos(k * x) + 0.5 * up(t),
-        rhs=lambda u, t, x: 2.0 * u.xx + (1e5 * np.cos(k * x) + 0.5 * pulse(0.4321, 1e-6, t)), initial=0.0,
-    )  # fmt: skip
+        rhs=lambda u, t, x: 2.0 * u.xx + (1e5 * np.cos(k * x) + 0.5 * pulse(0.4321, 1e-6, t)),
+        initial=0.0,
+    )
 
 
 @sly
 def chirp() -> Known:
     return known(
-        "a chirp", lambda t, x: jnp.cos(TAU * x) + 0.3 * jnp.sin(1 / (t + 3e-3)),
-        lambda f, at: 0.02 * f[0].xx, domain=LINE, horizon=1.0,
-    )  # fmt: skip
+        "a chirp",
+        lambda t, x: jnp.cos(TAU * x) + 0.3 * jnp.sin(1 / (t + 3e-3)),
+        lambda f, at: 0.02 * f[0].xx,
+        domain=LINE,
+        horizon=1.0,
+    )
 
 
 @sly
 def tiny_fast_ripple() -> Known:
     w = TAU * 1e5
     return given(
-        "a fast, strong force of no effect", lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t)
-            + 1e-3 * jnp.sin(w * t),
-        rhs=lambda u, t: 0.02 * u.xx + 1e-3 * w * np.cos(w * t), initial=lambda x: jnp.cos(TAU * x),
-    )  # fmt: skip
+        "a fast, strong force of no effect",
+        lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t) + 1e-3 * jnp.sin(w * t),
+        rhs=lambda u, t: 0.02 * u.xx + 1e-3 * w * np.cos(w * t),
+        initial=lambda x: jnp.cos(TAU * x),
+    )
 
 
 @sly
@@ -181,10 +196,14 @@ def beats() -> Known:
     """sin² of a fast phase has a mean that matters; its values at a coarse grid do not tell."""
     n = 2048.0
     return given(
-        "a square of a sine on the grid", lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t)
-            + 2 * (t / 2 - jnp.sin(2 * PI * n * t) / (4 * PI * n)),
-        rhs=lambda u, t: 0.02 * u.xx + 2 * np.sin(PI * n * t) ** 2, initial=lambda x: jnp.cos(TAU * x),
-    )  # fmt: skip
+        "a square of a sine on the grid",
+        lambda t, x: (
+            jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t)
+            + 2 * (t / 2 - jnp.sin(2 * PI * n * t) / (4 * PI * n))
+        ),
+        rhs=lambda u, t: 0.02 * u.xx + 2 * np.sin(PI * n * t) ** 2,
+        initial=lambda x: jnp.cos(TAU * x),
+    )
 
 
 @sly
@@ -209,9 +228,13 @@ def thin_in_both() -> Known:
 def wall_slope_pulse() -> Known:
     u = lambda t, x: jnp.sin(2 * x) + x**2 * (1 - x) * jnp.exp(-(((t - 0.503) / 1e-4) ** 2))
     return known(
-        "a pulse in the slope at a wall", u, lambda f, at: 0.1 * f[0].xx, domain=LINE, horizon=1.0,
+        "a pulse in the slope at a wall",
+        u,
+        lambda f, at: 0.1 * f[0].xx,
+        domain=LINE,
+        horizon=1.0,
         boundary=hc.Neumann(*slopes(u, 0.0, 1.0)),
-    )  # fmt: skip
+    )
 
 
 @sly
@@ -220,11 +243,17 @@ def diffusion_pulse() -> Known:
     return held(
         "a pulse in the diffusivity",
         lambda t, x: jnp.exp(-(PI**2) * (0.01 * t + 0.05 * up(t))) * jnp.sin(PI * x) + 1.0,
-        lambda f, at: (0.01 + 0.05 * hc.apply(lambda t: jnp.exp(-(((t - 0.7) / 1e-5) ** 2)) / (1e-5 * PI**0.5), at[0])
-                       if isinstance(at[0], hc.problem.Expression) else
-                       0.01 + 0.05 * jnp.exp(-(((at[0] - 0.7) / 1e-5) ** 2)) / (1e-5 * PI**0.5)) * f[0].xx,
+        lambda f, at: (
+            (
+                0.01
+                + 0.05 * hc.apply(lambda t: jnp.exp(-(((t - 0.7) / 1e-5) ** 2)) / (1e-5 * PI**0.5), at[0])
+                if isinstance(at[0], hc.problem.Expression)
+                else 0.01 + 0.05 * jnp.exp(-(((at[0] - 0.7) / 1e-5) ** 2)) / (1e-5 * PI**0.5)
+            )
+            * f[0].xx
+        ),
         boundary=hc.Dirichlet(1.0),
-    )  # fmt: skip
+    )
 
 
 # Narrow or broken in space
@@ -263,9 +292,11 @@ def step_data() -> Known:
         (-1) ** k * erf((x - 0.25 - k / 2) / jnp.sqrt(4 * nu * jnp.maximum(t, 1e-300))) for k in range(-6, 9)
     )
     return given(
-        "a step in the initial data", u, rhs=lambda u: nu * u.xx,
+        "a step in the initial data",
+        u,
+        rhs=lambda u: nu * u.xx,
         initial=lambda x: jnp.where(abs(x - 0.5) < 0.25, 1.0, -1.0),
-    )  # fmt: skip
+    )
 
 
 @sly
@@ -318,9 +349,12 @@ def root_at_wall() -> Known:
 
     far = lambda t: u(t, jnp.ones_like(t))
     return given(
-        "data like the root of time", u, rhs=lambda u: nu * u.xx, initial=0.0,
+        "data like the root of time",
+        u,
+        rhs=lambda u: nu * u.xx,
+        initial=0.0,
         boundary=hc.Dirichlet(lambda t: jnp.sqrt(t), far),
-    )  # fmt: skip
+    )
 
 
 @sly
@@ -347,9 +381,12 @@ def layer_from_nothing() -> Known:
     safe = lambda x: 1 - jnp.exp(-x / d) - jnp.exp(-(1 - x) / d)
     del steady
     return given(
-        "a layer that comes at once", lambda t, x: safe(x) * (1 - jnp.exp(-t / 1e-6)) + 0 * t,
-        rhs=lambda u: 1e6 * (d**2 * u.xx - u + 1.0), initial=0.0, boundary=hc.Dirichlet(0.0),
-    )  # fmt: skip
+        "a layer that comes at once",
+        lambda t, x: safe(x) * (1 - jnp.exp(-t / 1e-6)) + 0 * t,
+        rhs=lambda u: 1e6 * (d**2 * u.xx - u + 1.0),
+        initial=0.0,
+        boundary=hc.Dirichlet(0.0),
+    )
 
 
 @sly
@@ -362,9 +399,13 @@ def inner_layer() -> Known:
 def radial() -> Known:
     u = lambda t, x: jnp.exp(-t) * jnp.cos(3 * x**2) + 0.2
     return known(
-        "1/x beside a wall", u, lambda f, at: 0.1 * (f[0].xx + f[0].x / at[1]), domain=hc.Interval(1e-4, 1.0),
-        horizon=1.0, boundary=hc.Dirichlet(*walls(u, 1e-4, 1.0)),
-    )  # fmt: skip
+        "1/x beside a wall",
+        u,
+        lambda f, at: 0.1 * (f[0].xx + f[0].x / at[1]),
+        domain=hc.Interval(1e-4, 1.0),
+        horizon=1.0,
+        boundary=hc.Dirichlet(*walls(u, 1e-4, 1.0)),
+    )
 
 
 @sly
@@ -378,9 +419,14 @@ def porous() -> Known:
         return s ** (-b) * jnp.sqrt(jnp.maximum(inside, 0.0))
 
     return given(
-        "the porous medium", u, rhs=lambda u: 3 * u**2 * u.xx + 6 * u * u.x**2, initial=lambda x: u(0.0, x),
-        boundary=hc.Dirichlet(0.0), horizon=0.05, domain=hc.Interval(-0.5, 1.5),
-    )  # fmt: skip
+        "the porous medium",
+        u,
+        rhs=lambda u: 3 * u**2 * u.xx + 6 * u * u.x**2,
+        initial=lambda x: u(0.0, x),
+        boundary=hc.Dirichlet(0.0),
+        horizon=0.05,
+        domain=hc.Interval(-0.5, 1.5),
+    )
 
 
 @sly
@@ -410,9 +456,11 @@ def jump_in_reaction() -> Known:
     """−k(x) u with k = 1, 5: each place decays on its own."""
     k = lambda x: jnp.where(x < 0.3, 1.0, 5.0)
     return given(
-        "a jump in the rate of decay", lambda t, x: jnp.exp(-k(x) * t) * (2 + jnp.cos(TAU * x)),
-        rhs=lambda u, x: -np.where(x < 0.3, 1.0, 5.0) * u, initial=lambda x: 2 + jnp.cos(TAU * x),
-    )  # fmt: skip
+        "a jump in the rate of decay",
+        lambda t, x: jnp.exp(-k(x) * t) * (2 + jnp.cos(TAU * x)),
+        rhs=lambda u, x: -np.where(x < 0.3, 1.0, 5.0) * u,
+        initial=lambda x: 2 + jnp.cos(TAU * x),
+    )
 
 
 @sly
@@ -420,11 +468,16 @@ def hidden_flux_jump() -> Known:
     """The flux through a jump, hidden in a product: (tanh of 1e-9 width) uₓ)ₓ."""
     u = lambda t, x: jnp.exp(-t) * jnp.where(x < 0.5, x, 0.5 + 10 * (x - 0.5)) + 0 * t
     return given(
-        "a flux through a very steep coefficient", u,
-        rhs=lambda u, x: ((0.55 - 0.45 * np.tanh((x - 0.5) / 1e-9)) * u.x).x
-        - apply(lambda x: jnp.where(x < 0.5, x, 0.5 + 10 * (x - 0.5)), x) * 1.0 * 0 - u,
-        initial=lambda x: u(0.0, x), boundary=hc.Dirichlet(0.0, lambda t: 5.5 * jnp.exp(-t)),
-    )  # fmt: skip
+        "a flux through a very steep coefficient",
+        u,
+        rhs=lambda u, x: (
+            ((0.55 - 0.45 * np.tanh((x - 0.5) / 1e-9)) * u.x).x
+            - apply(lambda x: jnp.where(x < 0.5, x, 0.5 + 10 * (x - 0.5)), x) * 1.0 * 0
+            - u
+        ),
+        initial=lambda x: u(0.0, x),
+        boundary=hc.Dirichlet(0.0, lambda t: 5.5 * jnp.exp(-t)),
+    )
 
 
 # State
@@ -437,9 +490,13 @@ def front_speed() -> Known:
     z = lambda t, x: jnp.sqrt(r / (6 * d)) * (x - 0.2) - 5 * r / 6 * t
     u = lambda t, x: (1 + jnp.exp(z(t, x))) ** -2.0
     return given(
-        "a sharp wave of Fisher's equation", u, rhs=lambda u: d * u.xx + r * u * (1 - u),
-        initial=lambda x: u(0.0, x), boundary=hc.Dirichlet(*walls(u, 0.0, 1.0)), horizon=0.15,
-    )  # fmt: skip
+        "a sharp wave of Fisher's equation",
+        u,
+        rhs=lambda u: d * u.xx + r * u * (1 - u),
+        initial=lambda x: u(0.0, x),
+        boundary=hc.Dirichlet(*walls(u, 0.0, 1.0)),
+        horizon=0.15,
+    )
 
 
 @sly
@@ -469,16 +526,23 @@ def ignition() -> Known:
 def growing_seed() -> Known:
     s = 1e-9
     return given(
-        "growth by e²⁰ from a seed", lambda t, x: s * jnp.exp(20 * t) * (1 + 0.1 * jnp.cos(TAU * x) * jnp.exp(-0.4 * t)),
-        rhs=lambda u: 20 * u + 0.4 / TAU**2 * u.xx, initial=lambda x: s * (1 + 0.1 * jnp.cos(TAU * x)),
-    )  # fmt: skip
+        "growth by e²⁰ from a seed",
+        lambda t, x: s * jnp.exp(20 * t) * (1 + 0.1 * jnp.cos(TAU * x) * jnp.exp(-0.4 * t)),
+        rhs=lambda u: 20 * u + 0.4 / TAU**2 * u.xx,
+        initial=lambda x: s * (1 + 0.1 * jnp.cos(TAU * x)),
+    )
 
 
 @sly
 def stiff_reaction() -> Known:
     u = lambda t, x: jnp.cos(TAU * x) * jnp.cos(5 * t) + 2
-    return known("a stiff relaxation", u, lambda f, at: -1e6 * (f[0].v ** 3 - (cos(TAU * at[1]) * cos(5 * at[0]) + 2) ** 3),
-                 domain=LINE, horizon=1.0)  # fmt: skip
+    return known(
+        "a stiff relaxation",
+        u,
+        lambda f, at: -1e6 * (f[0].v ** 3 - (cos(TAU * at[1]) * cos(5 * at[0]) + 2) ** 3),
+        domain=LINE,
+        horizon=1.0,
+    )
 
 
 @sly
@@ -486,10 +550,13 @@ def robertson() -> Known:
     """Relaxation of a pair, fast and slow, at once."""
     return given(
         "two rates, 1e5 apart",
-        (lambda t, x: jnp.exp(-1e5 * t) * (1 + 0 * x) + (1 - jnp.exp(-1e5 * t)) * jnp.exp(-t) * 0,
-         lambda t, x: 1 + (1e5 / (1e5 - 1)) * (jnp.exp(-t) - jnp.exp(-1e5 * t)) + 0 * x),
-        rhs=lambda u, v: (-1e5 * u + 1e-3 * u.xx, 1e5 * u - (v - 1) + 1e-3 * v.xx), initial=(1.0, 1.0),
-    )  # fmt: skip
+        (
+            lambda t, x: jnp.exp(-1e5 * t) * (1 + 0 * x) + (1 - jnp.exp(-1e5 * t)) * jnp.exp(-t) * 0,
+            lambda t, x: 1 + (1e5 / (1e5 - 1)) * (jnp.exp(-t) - jnp.exp(-1e5 * t)) + 0 * x,
+        ),
+        rhs=lambda u, v: (-1e5 * u + 1e-3 * u.xx, 1e5 * u - (v - 1) + 1e-3 * v.xx),
+        initial=(1.0, 1.0),
+    )
 
 
 @sly
@@ -576,10 +643,16 @@ def chaos() -> Known:
     table = run.sol(grid)
     exact = tuple(lambda t, x, n=n: jnp.interp(t, grid, table[n]) + 0 * x for n in range(3))
     return given(
-        "Lorenz's equations", exact,
-        rhs=lambda u, v, w: (10 * (v - u) + 0.1 * u.xx, u * (28 - w) - v + 0.1 * v.xx, u * v - 8 / 3 * w + 0.1 * w.xx),
-        initial=tuple(start.tolist()), horizon=16.0,
-    )  # fmt: skip
+        "Lorenz's equations",
+        exact,
+        rhs=lambda u, v, w: (
+            10 * (v - u) + 0.1 * u.xx,
+            u * (28 - w) - v + 0.1 * v.xx,
+            u * v - 8 / 3 * w + 0.1 * w.xx,
+        ),
+        initial=tuple(start.tolist()),
+        horizon=16.0,
+    )
 
 
 @sly
@@ -587,8 +660,9 @@ def switched_sign_of_diffusion() -> Known:
     return given(
         "diffusion that runs backwards for a while",
         lambda t, x: jnp.exp(-0.02 * TAU**2 * jnp.sin(6 * t) / 6) * jnp.cos(TAU * x),
-        rhs=lambda u, t: 0.02 * np.cos(6 * t) * u.xx, initial=lambda x: jnp.cos(TAU * x),
-    )  # fmt: skip
+        rhs=lambda u, t: 0.02 * np.cos(6 * t) * u.xx,
+        initial=lambda x: jnp.cos(TAU * x),
+    )
 
 
 # Units, systems, horizons
@@ -598,11 +672,13 @@ def switched_sign_of_diffusion() -> Known:
 def unlike_fields() -> Known:
     return given(
         "fields of 1e5 and 1e-9",
-        (lambda t, x: 1e5 * jnp.exp(-0.02 * TAU**2 * t) * (jnp.cos(TAU * x)),
-         lambda t, x: 1e-9 * (1 + 0.5 * jnp.sin(TAU * (x - 0.7 * t)) * jnp.exp(-0.01 * TAU**2 * t))),
+        (
+            lambda t, x: 1e5 * jnp.exp(-0.02 * TAU**2 * t) * (jnp.cos(TAU * x)),
+            lambda t, x: 1e-9 * (1 + 0.5 * jnp.sin(TAU * (x - 0.7 * t)) * jnp.exp(-0.01 * TAU**2 * t)),
+        ),
         rhs=lambda u, v: (0.02 * u.xx, 0.01 * v.xx - 0.7 * v.x),
         initial=lambda x: (1e5 * jnp.cos(TAU * x), 1e-9 * (1 + 0.5 * jnp.sin(TAU * x))),
-    )  # fmt: skip
+    )
 
 
 @sly
@@ -610,10 +686,14 @@ def unlike_driven() -> Known:
     """The small field is driven hard by a source of its own."""
     return known(
         "fields of 1e6 and 1e-7, coupled",
-        (lambda t, x: 1e6 * (1.5 + jnp.cos(TAU * x - t)), lambda t, x: 1e-7 * (1.2 + jnp.sin(2 * TAU * x + 9 * t))),
+        (
+            lambda t, x: 1e6 * (1.5 + jnp.cos(TAU * x - t)),
+            lambda t, x: 1e-7 * (1.2 + jnp.sin(2 * TAU * x + 9 * t)),
+        ),
         lambda f, at: (0.02 * f[0].xx - f[0].v + 1e12 * f[1].v, 0.02 * f[1].xx - 1e-13 * f[0].v * 1.0),
-        domain=LINE, horizon=1.0,
-    )  # fmt: skip
+        domain=LINE,
+        horizon=1.0,
+    )
 
 
 @sly
@@ -625,7 +705,7 @@ def late_field() -> Known:
         (lambda t, x: jnp.cos(TAU * x) * jnp.exp(-0.02 * TAU**2 * t), lambda t, x: b(t) + 0 * x),
         rhs=lambda u, v, t: (0.02 * u.xx, 0.02 * v.xx + 0.02 * np.maximum((t - 0.9) / 0.1, 0.0)),
         initial=lambda x: (jnp.cos(TAU * x), 0 * x),
-    )  # fmt: skip
+    )
 
 
 @sly
@@ -633,16 +713,20 @@ def large_mean() -> Known:
     return given(
         "a signal of 1e-3 on a mean of 1e6",
         lambda t, x: 1e6 + 1e-3 * jnp.exp(-0.02 * TAU**2 * t) * jnp.cos(TAU * x) + 2e4 * t,
-        rhs=lambda u: 0.02 * u.xx + 2e4, initial=lambda x: 1e6 + 1e-3 * jnp.cos(TAU * x),
-    )  # fmt: skip
+        rhs=lambda u: 0.02 * u.xx + 2e4,
+        initial=lambda x: 1e6 + 1e-3 * jnp.cos(TAU * x),
+    )
 
 
 @sly
 def long_waves() -> Known:
     return given(
-        "ten thousand rounds", lambda t, x: jnp.sin(TAU * (x - t)) + 0.3 * jnp.cos(2 * TAU * (x - t)),
-        rhs=lambda u: -u.x, initial=lambda x: jnp.sin(TAU * x) + 0.3 * jnp.cos(2 * TAU * x), horizon=1e4,
-    )  # fmt: skip
+        "ten thousand rounds",
+        lambda t, x: jnp.sin(TAU * (x - t)) + 0.3 * jnp.cos(2 * TAU * (x - t)),
+        rhs=lambda u: -u.x,
+        initial=lambda x: jnp.sin(TAU * x) + 0.3 * jnp.cos(2 * TAU * x),
+        horizon=1e4,
+    )
 
 
 @sly
@@ -650,9 +734,13 @@ def long_oscillator() -> Known:
     return given(
         "an oscillator for 3000 swings, nonlinear",
         (lambda t, x: jnp.cos(t * TAU) + 0 * x, lambda t, x: jnp.sin(t * TAU) + 0 * x),
-        rhs=lambda u, v: (-TAU * v + u * (1 - u**2 - v**2) + 0.01 * u.xx, TAU * u + v * (1 - u**2 - v**2) + 0.01 * v.xx),
-        initial=(1.0, 0.0), horizon=3000.0,
-    )  # fmt: skip
+        rhs=lambda u, v: (
+            -TAU * v + u * (1 - u**2 - v**2) + 0.01 * u.xx,
+            TAU * u + v * (1 - u**2 - v**2) + 0.01 * v.xx,
+        ),
+        initial=(1.0, 0.0),
+        horizon=3000.0,
+    )
 
 
 @sly
@@ -660,9 +748,12 @@ def drift_in_micrometres() -> Known:
     l, T = 1e-6, 1e-3
     u = lambda t, x: 1e-12 * (1 + 0.4 * jnp.sin(TAU * (x / l - 0.6 * t / T)) * jnp.exp(-0.8 * t / T))
     return known(
-        "all units odd at once", u, lambda f, at: 0.02 * l**2 / T * f[0].xx - 0.6 * l / T * f[0].x,
-        domain=hc.Interval(-3 * l, 4 * l), horizon=T,
-    )  # fmt: skip
+        "all units odd at once",
+        u,
+        lambda f, at: 0.02 * l**2 / T * f[0].xx - 0.6 * l / T * f[0].x,
+        domain=hc.Interval(-3 * l, 4 * l),
+        horizon=T,
+    )
 
 
 # Waves and complex fields
@@ -678,9 +769,15 @@ def wave_with_corner() -> Known:
 
     u = lambda t, x: (odd(x - t) + odd(x + t)) / 2
     return given(
-        "a string with corners", u, rhs=lambda u: u.xx, initial=lambda x: x * (1 - x), velocity=0.0, order=2,
-        boundary=hc.Dirichlet(0.0), horizon=3.0,
-    )  # fmt: skip
+        "a string with corners",
+        u,
+        rhs=lambda u: u.xx,
+        initial=lambda x: x * (1 - x),
+        velocity=0.0,
+        order=2,
+        boundary=hc.Dirichlet(0.0),
+        horizon=3.0,
+    )
 
 
 @sly
@@ -691,18 +788,27 @@ def plucked() -> Known:
         return jnp.sign(y) * jnp.minimum(a / 0.3, (1 - a) / 0.7)
 
     return given(
-        "a plucked string", lambda t, x: (odd(x - t) + odd(x + t)) / 2, rhs=lambda u: u.xx,
-        initial=lambda x: jnp.minimum(x / 0.3, (1 - x) / 0.7), velocity=0.0, order=2, boundary=hc.Dirichlet(0.0),
-    )  # fmt: skip
+        "a plucked string",
+        lambda t, x: (odd(x - t) + odd(x + t)) / 2,
+        rhs=lambda u: u.xx,
+        initial=lambda x: jnp.minimum(x / 0.3, (1 - x) / 0.7),
+        velocity=0.0,
+        order=2,
+        boundary=hc.Dirichlet(0.0),
+    )
 
 
 @sly
 def struck() -> Known:
     up = lambda t: jnp.where(t > 0.5, t - 0.5, 0.0)
     return given(
-        "a blow to a ring", lambda t, x: jnp.cos(TAU * x) * jnp.cos(TAU * t) + 0.6 * up(t),
-        rhs=lambda u, t: u.xx + 0.6 * pulse(0.5, 1e-6, t), initial=lambda x: jnp.cos(TAU * x), velocity=0.0, order=2,
-    )  # fmt: skip
+        "a blow to a ring",
+        lambda t, x: jnp.cos(TAU * x) * jnp.cos(TAU * t) + 0.6 * up(t),
+        rhs=lambda u, t: u.xx + 0.6 * pulse(0.5, 1e-6, t),
+        initial=lambda x: jnp.cos(TAU * x),
+        velocity=0.0,
+        order=2,
+    )
 
 
 @sly
@@ -715,19 +821,30 @@ def fast_start() -> Known:
         return jnp.floor(z) + (erf((y - at) / w) + 1) / 2
 
     return given(
-        "a narrow initial velocity", lambda t, x: 0.5 * (area(x + t) - area(x - t)), rhs=lambda u: u.xx,
-        initial=0.0, velocity=lambda x: jnp.exp(-(((x - at) / w) ** 2)) / (w * jnp.sqrt(PI)), order=2, horizon=0.6,
-    )  # fmt: skip
+        "a narrow initial velocity",
+        lambda t, x: 0.5 * (area(x + t) - area(x - t)),
+        rhs=lambda u: u.xx,
+        initial=0.0,
+        velocity=lambda x: jnp.exp(-(((x - at) / w) ** 2)) / (w * jnp.sqrt(PI)),
+        order=2,
+        horizon=0.6,
+    )
 
 
 @sly
 def nonlinear_wave() -> Known:
     u = lambda t, x: 4 * jnp.arctan(jnp.exp((x - 0.6 * t) / jnp.sqrt(1 - 0.36)))
     return given(
-        "a kink of sine-Gordon", u, rhs=lambda u: u.xx - np.sin(u), initial=lambda x: u(0.0, x),
-        velocity=lambda x: jax.jvp(lambda t: u(t, x), (0.0,), (1.0,))[1], order=2, domain=hc.Interval(-12.0, 16.0),
-        boundary=hc.Dirichlet(*walls(u, -12.0, 16.0)), horizon=8.0,
-    )  # fmt: skip
+        "a kink of sine-Gordon",
+        u,
+        rhs=lambda u: u.xx - np.sin(u),
+        initial=lambda x: u(0.0, x),
+        velocity=lambda x: jax.jvp(lambda t: u(t, x), (0.0,), (1.0,))[1],
+        order=2,
+        domain=hc.Interval(-12.0, 16.0),
+        boundary=hc.Dirichlet(*walls(u, -12.0, 16.0)),
+        horizon=8.0,
+    )
 
 
 @sly
@@ -739,25 +856,37 @@ def rogue() -> Known:
         return (1 - 4 * (1 + 2j * s) / (1 + 4 * x**2 + 4 * s**2)) * jnp.exp(1j * s)
 
     return given(
-        "a rogue wave", u, rhs=lambda u: 0.5j * u.xx + 1j * np.abs(u) ** 2 * u, initial=lambda x: u(0.0 * x, x),
-        domain=hc.Interval(-400.0, 400.0), horizon=3.0,
-    )  # fmt: skip
+        "a rogue wave",
+        u,
+        rhs=lambda u: 0.5j * u.xx + 1j * np.abs(u) ** 2 * u,
+        initial=lambda x: u(0.0 * x, x),
+        domain=hc.Interval(-400.0, 400.0),
+        horizon=3.0,
+    )
 
 
 @sly
 def complex_small_part() -> Known:
     return given(
-        "an imaginary part of 1e-6", lambda t, x: jnp.exp(-0.1 * TAU**2 * t * (1 + 1e-6j)) * jnp.cos(TAU * x),
-        rhs=lambda u: 0.1 * (1 + 1e-6j) * u.xx, initial=lambda x: jnp.cos(TAU * x) * (1 + 0j), horizon=0.5,
-    )  # fmt: skip
+        "an imaginary part of 1e-6",
+        lambda t, x: jnp.exp(-0.1 * TAU**2 * t * (1 + 1e-6j)) * jnp.cos(TAU * x),
+        rhs=lambda u: 0.1 * (1 + 1e-6j) * u.xx,
+        initial=lambda x: jnp.cos(TAU * x) * (1 + 0j),
+        horizon=0.5,
+    )
 
 
 @sly
 def conjugate() -> Known:
     return given(
-        "a conjugate", lambda t, x: (jnp.cosh(0.7 * t) - 1j * jnp.sinh(0.7 * t)) * (1.3 + jnp.cos(TAU * x) * jnp.exp(-0.01 * TAU**2 * t)),
-        rhs=lambda u: 0.01 * u.xx - 0.7j * np.conj(u), initial=lambda x: 1.3 + jnp.cos(TAU * x) + 0j,
-    )  # fmt: skip
+        "a conjugate",
+        lambda t, x: (
+            (jnp.cosh(0.7 * t) - 1j * jnp.sinh(0.7 * t))
+            * (1.3 + jnp.cos(TAU * x) * jnp.exp(-0.01 * TAU**2 * t))
+        ),
+        rhs=lambda u: 0.01 * u.xx - 0.7j * np.conj(u),
+        initial=lambda x: 1.3 + jnp.cos(TAU * x) + 0j,
+    )
 
 
 # The plane
@@ -768,9 +897,13 @@ def plane_layer() -> Known:
     d = 1e-2
     u = lambda t, x, y: (1 - jnp.exp(-(1 - x) / d)) * jnp.sin(PI * y) * jnp.exp(-t)
     return known(
-        "a layer in the plane", u, lambda f, at: d * (f[0].xx + f[0].yy) - f[0].x, domain=hc.Box((0, 1), (0, 1)),
-        horizon=0.3, boundary=hc.Dirichlet(lambda t, x, y: u(t, x, y)),
-    )  # fmt: skip
+        "a layer in the plane",
+        u,
+        lambda f, at: d * (f[0].xx + f[0].yy) - f[0].x,
+        domain=hc.Box((0, 1), (0, 1)),
+        horizon=0.3,
+        boundary=hc.Dirichlet(lambda t, x, y: u(t, x, y)),
+    )
 
 
 @sly
@@ -783,9 +916,13 @@ def plane_spot() -> Known:
         return 1 + 0.02 / s / 50 * one(x, at[0]) * one(y, at[1])
 
     return given(
-        "a spot in the plane", u, rhs=lambda u: nu * (u.xx + u.yy), initial=lambda x, y: u(0.0, x, y),
-        domain=hc.Box((0, 1), (0, 1)), horizon=0.5,
-    )  # fmt: skip
+        "a spot in the plane",
+        u,
+        rhs=lambda u: nu * (u.xx + u.yy),
+        initial=lambda x, y: u(0.0, x, y),
+        domain=hc.Box((0, 1), (0, 1)),
+        horizon=0.5,
+    )
 
 
 @sly
@@ -794,11 +931,15 @@ def plane_source() -> Known:
     w, at = 1e-4, (0.3712, 0.6341)
     kick = lambda t: t
     return given(
-        "a ridge in the plane", lambda t, x, y: jnp.cos(TAU * x) * jnp.cos(TAU * y) * jnp.exp(-t)
-            + 0.3 * jnp.exp(-(((x - at[0]) / w) ** 2)) * kick(t),
-        rhs=lambda u, x, y: -u + 0.3 * np.exp(-(((x - at[0]) / w) ** 2)) * 1.0
-            + 0 * u.xx, initial=lambda x, y: jnp.cos(TAU * x) * jnp.cos(TAU * y), domain=hc.Box((0, 1), (0, 1)),
-    )  # fmt: skip
+        "a ridge in the plane",
+        lambda t, x, y: (
+            jnp.cos(TAU * x) * jnp.cos(TAU * y) * jnp.exp(-t)
+            + 0.3 * jnp.exp(-(((x - at[0]) / w) ** 2)) * kick(t)
+        ),
+        rhs=lambda u, x, y: -u + 0.3 * np.exp(-(((x - at[0]) / w) ** 2)) * 1.0 + 0 * u.xx,
+        initial=lambda x, y: jnp.cos(TAU * x) * jnp.cos(TAU * y),
+        domain=hc.Box((0, 1), (0, 1)),
+    )
 
 
 @sly
@@ -812,10 +953,14 @@ def plane_corner() -> Known:
         ).sum(-1)
 
     return given(
-        "corners in the plane", lambda t, x, y: 16 * one(t, x) * one(t, y), rhs=lambda u: nu * (u.xx + u.yy),
-        initial=lambda x, y: 16 * x * (1 - x) * y * (1 - y), boundary=hc.Dirichlet(0.0),
-        domain=hc.Box((0, 1), (0, 1)), horizon=0.5,
-    )  # fmt: skip
+        "corners in the plane",
+        lambda t, x, y: 16 * one(t, x) * one(t, y),
+        rhs=lambda u: nu * (u.xx + u.yy),
+        initial=lambda x, y: 16 * x * (1 - x) * y * (1 - y),
+        boundary=hc.Dirichlet(0.0),
+        domain=hc.Box((0, 1), (0, 1)),
+        horizon=0.5,
+    )
 
 
 @sly
@@ -830,19 +975,27 @@ def plane_hot() -> Known:
         return jnp.where(t > 0, own, 1.0)
 
     return given(
-        "hot between four cold walls", lambda t, x, y: one(t, x) * one(t, y), rhs=lambda u: nu * (u.xx + u.yy),
-        initial=1.0, boundary=hc.Dirichlet(0.0), domain=hc.Box((0, 1), (0, 1)), horizon=0.5,
-    )  # fmt: skip
+        "hot between four cold walls",
+        lambda t, x, y: one(t, x) * one(t, y),
+        rhs=lambda u: nu * (u.xx + u.yy),
+        initial=1.0,
+        boundary=hc.Dirichlet(0.0),
+        domain=hc.Box((0, 1), (0, 1)),
+        horizon=0.5,
+    )
 
 
 @sly
 def plane_jump() -> Known:
     k = lambda x: jnp.where(x < 0.3, 1.0, 5.0)
     return given(
-        "a jump of the rate in the plane", lambda t, x, y: jnp.exp(-k(x) * t) * (2 + jnp.cos(TAU * y)),
-        rhs=lambda u, x: -np.where(x < 0.3, 1.0, 5.0) * u, initial=lambda x, y: 2 + jnp.cos(TAU * y) + 0 * x,
-        domain=hc.Box((0, 1), (0, 1)), horizon=0.5,
-    )  # fmt: skip
+        "a jump of the rate in the plane",
+        lambda t, x, y: jnp.exp(-k(x) * t) * (2 + jnp.cos(TAU * y)),
+        rhs=lambda u, x: -np.where(x < 0.3, 1.0, 5.0) * u,
+        initial=lambda x, y: 2 + jnp.cos(TAU * y) + 0 * x,
+        domain=hc.Box((0, 1), (0, 1)),
+        horizon=0.5,
+    )
 
 
 @sly
@@ -850,8 +1003,11 @@ def plane_pulse() -> Known:
     up = risen(0.3, 1e-5)
     rate = 0.01 * 2 * PI**2
     return given(
-        "a pulse in the plane", lambda t, x, y: (1 + 0.5 * up(t)) * jnp.exp(-rate * t) * jnp.sin(PI * x) * jnp.sin(PI * y),
+        "a pulse in the plane",
+        lambda t, x, y: (1 + 0.5 * up(t)) * jnp.exp(-rate * t) * jnp.sin(PI * x) * jnp.sin(PI * y),
         rhs=lambda u, t, x, y: 0.01 * (u.xx + u.yy) + 0.5 * pulse(0.3, 1e-5, t) * u,
-        initial=lambda x, y: jnp.sin(PI * x) * jnp.sin(PI * y), boundary=hc.Dirichlet(0.0),
-        domain=hc.Box((0, 1), (0, 1)), horizon=0.5,
-    )  # fmt: skip
+        initial=lambda x, y: jnp.sin(PI * x) * jnp.sin(PI * y),
+        boundary=hc.Dirichlet(0.0),
+        domain=hc.Box((0, 1), (0, 1)),
+        horizon=0.5,
+    )

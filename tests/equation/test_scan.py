@@ -36,7 +36,9 @@ TABLE = np.where(np.arange(20001) == 12345, 1e4, 0.0)
     "source",
     [
         lambda t: jnp.interp(t, np.linspace(0, 1, 20001), TABLE),
-        lambda t: jax.lax.fori_loop(0, 3, lambda n, s: s + jnp.exp(-(((t - 0.61725 + 9 * n) * 1e5) ** 2)), 0 * t),
+        lambda t: jax.lax.fori_loop(
+            0, 3, lambda n, s: s + jnp.exp(-(((t - 0.61725 + 9 * n) * 1e5) ** 2)), 0 * t
+        ),
         lambda t: jax.lax.cond(abs(t - 0.61725) < 1e-6, lambda: 1e5, lambda: 0.0),
         lambda t: jnp.piecewise(t, [abs(t - 0.61725) < 1e-6], [1e5, lambda t: 0 * t]),
         lambda t: jnp.dot(jnp.array([1.0, 2.0]), jnp.exp(-(((t - jnp.array([0.61725, 7.0])) * 1e5) ** 2))),

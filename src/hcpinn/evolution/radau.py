@@ -189,8 +189,8 @@ def integrate(
     """Integrate from times[0] to times[1] and add the steps to a track that ends at times[0].
 
     `tolerance` bounds the error of a step in the system's norm, `growth` how many times longer a step may be
-    than the last, and `longest` how long one may be from a time on; `report` is told each time reached. Raises `Halted` with a reason where it cannot go on, or
-    where `limits` say so.
+    than the last, and `longest` how long one may be from a time on; `report` is told each time reached.
+    Raises `Halted` with a reason where it cannot go on, or where `limits` say so.
     """
     stages, limits = track.stages, limits or Limits()
     rule, most = scheme(stages), system.iterations
