@@ -43,6 +43,7 @@ from .objective import (
     SelfAdaptive as SelfAdaptive,
 )
 from .problem import (
+    Between as Between,
     Box as Box,
     Derivative as Derivative,
     Dirichlet as Dirichlet,
@@ -52,6 +53,7 @@ from .problem import (
     Periodic as Periodic,
     Problem as Problem,
     Robin as Robin,
+    Samples as Samples,
     apply as apply,
 )
 from .reference import (

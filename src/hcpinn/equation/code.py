@@ -42,8 +42,6 @@ _LIBRARIES = {
 }
 """Packages whose functions are known by their names and the package's version."""
 
-_PARTS = ("rhs", "initial", "velocity", "boundary", "parameters", "breaks")
-
 _READING = re.compile(r"load\w*|from(file|regex)|genfromtxt|memmap|read\w*|open\w*|random|\w*callback\w*")
 """Names of functions whose results depend on more than their arguments."""
 
@@ -60,8 +58,9 @@ def content_of(problem: Problem) -> str | None:
     Problems with equal ones have the same solution. The converse does not hold.
     """
     digest = hashlib.sha256(fingerprint(problem).encode())
+    data = (problem.initial, problem.velocity, problem.boundary)
     try:
-        for part in (getattr(problem, name) for name in _PARTS):
+        for part in (problem.rhs, *data, problem.parameters, problem.breaks):
             _add(digest, part, ())
     except _Unknown:
         return None
