@@ -96,7 +96,7 @@ def test_what_a_module_or_a_file_holds_is_not_taken_for_known(monkeypatch):
         return jnp.interp(x, *np.loadtxt(pathlib.Path(__file__).with_name("table.txt")))
 
     def imported(u):
-        import constants
+        import constants  # pyright: ignore[reportMissingImports]
 
         return constants.kappa * u.xx
 
