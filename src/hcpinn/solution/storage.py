@@ -20,8 +20,7 @@ from ..machine.provenance import Provenance
 from ..outcome import Function, History, PointWeights, Stop
 from ..problem import Problem
 from ..reference import Reference
-from .family_storage import KIND as FAMILY
-from .family_storage import rebuild_family
+from .family_storage import KIND as FAMILY, rebuild_family
 from .solution import Solution
 from .verdict import Verdict
 
@@ -84,10 +83,12 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
 def load(
     path: str | Path | zipfile.Path, *, problem: Problem | None = None, method: Method | None = None
 ) -> Any:
-    """Open a saved `Solution` or `Family`, from a file or from a member of a ZIP.
+    """Open a saved `Solution` or `Family`.
 
-    A problem of the catalogue is found by name. For one of your own give it again, since files
-    hold no code; the same goes for a method with parts of your own.
+    Args:
+        path: the file, or a member of a ZIP.
+        problem: what it solves. Only a problem of the catalogue is found by its name; files hold no code.
+        method: how it was trained, needed if the method has custom parts.
     """
     header, arrays = read_archive(path, kind=(_KIND, FAMILY), version=_VERSION)
     try:
