@@ -1,8 +1,8 @@
 """Fill api.md with every public name, room by room: a hook of MkDocs.
 
 There is no second list: a name that `hcpinn` or the `__init__.py` of one of the guests below makes public is
-on the page, under the package that defines it. A class that users make shows its arguments, one that they receive
-its public members.
+on the page, under the package that defines it. A class that users make shows its arguments, one that they
+receive its public members.
 """
 
 import ast
