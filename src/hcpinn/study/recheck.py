@@ -63,7 +63,7 @@ class Recheck(Comparison):
     selection: Selection
 
     def write(self, folder: str | Path) -> Path:
-        """Write `recheck.json` beside the runs that were trained for it."""
+        """Write `recheck.json` next to the runs trained for it."""
         chosen = self.selection
         left_out = list(chosen.left_out)
         return self._write(

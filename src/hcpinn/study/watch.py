@@ -94,6 +94,10 @@ class Watch:
                 self.logs.ended(record)
         self._show()
 
+    def note(self, text: str) -> None:
+        """Show a remark."""
+        self.say(text)
+
     def say(self, text: str) -> None:
         """Print a line, above the bar if there is one."""
         if self.bar is not None:
