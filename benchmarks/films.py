@@ -23,6 +23,9 @@ FILMS = ROOT / "docs" / "images" / "gallery"
 FACTS = Path(__file__).parent / "results" / "gallery.json"
 _FRAMES = 41
 _BLOCK = re.compile(r"^```python\n(.*?)^```$|<!-- begin film (\w+) -->", re.MULTILINE | re.DOTALL)
+_TITLE = re.compile(
+    r"^## ((?:(?!^## ).)*?)\n(?:(?!^## ).)*?<!-- begin film (\w+) -->", re.MULTILINE | re.DOTALL
+)
 
 
 def problems() -> dict[str, hc.Problem]:
@@ -58,20 +61,22 @@ def shoot(name: str, problem: hc.Problem) -> dict[str, Any]:
 def sections() -> dict[str, str]:
     """For each film the pictures and the facts."""
     facts = json.loads(FACTS.read_text("utf-8"))
-    return {f"film {name}": _section(name, facts[name]) for name in facts}
+    titles = {name: title for title, name in _TITLE.findall(PAGE.read_text("utf-8"))}
+    return {f"film {name}": _section(name, titles[name], facts[name]) for name in facts}
 
 
-def _section(name: str, facts: dict[str, Any]) -> str:
+def _section(name: str, title: str, facts: dict[str, Any]) -> str:
     from PIL import Image
 
     with Image.open(FILMS / f"{name}.webp") as film:
         width, height = film.size
     size = f'width="{width}" height="{height}" loading="lazy"'
     films = "".join(
-        f"![The solution in time](images/gallery/{name}{ending}.webp#gh-{theme}-mode-only){{ {size} }}\n"
+        f"![{title}](images/gallery/{name}{ending}.webp#gh-{theme}-mode-only){{ {size} }}\n"
         for ending, theme in (("", "light"), ("-dark", "dark"))
     )
-    return f"{films}\n`{facts['verdict']}`, error {facts['error']:.1e}, {facts['cpu_s']:.0f} s of CPU time."
+    error = f"{facts['error']:.1e}".replace("e-0", "e-")
+    return f"{films}\n`{facts['verdict']}`, error {error}, {facts['cpu_s']:.0f} s of CPU time."
 
 
 def main() -> None:
