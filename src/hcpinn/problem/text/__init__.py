@@ -1,0 +1,5 @@
+"""Problems as text: read, written, and typeset."""
+
+from .read import parse_problem, read_problem
+
+__all__ = ["parse_problem", "read_problem"]
