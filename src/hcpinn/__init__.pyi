@@ -43,6 +43,7 @@ from .objective import (
     SelfAdaptive as SelfAdaptive,
 )
 from .problem import (
+    Between as Between,
     Box as Box,
     Derivative as Derivative,
     Dirichlet as Dirichlet,

@@ -303,8 +303,8 @@ def _growth(matrix: np.ndarray, damping: np.ndarray | None = None) -> float:
     """
     if damping is not None:
         if not damping.any():
-            return float(np.sqrt(np.linalg.eigvals(matrix).astype(complex)).real.max())
+            return float(np.real(np.sqrt(np.linalg.eigvals(matrix).astype(complex))).max())
         unit = np.eye(len(matrix))
         return float(np.linalg.eigvals(np.block([[0 * unit, unit], [matrix, damping]])).real.max())
     bound = float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[-1])
-    return bound if bound <= 0 else float(np.linalg.eigvals(matrix).real.max())
+    return bound if bound <= 0 else float(np.real(np.linalg.eigvals(matrix)).max())

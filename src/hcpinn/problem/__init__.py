@@ -14,11 +14,13 @@ from .conditions import (
 from .declaration import HORIZON, Problem
 from .domain import Box, Domain, Interval
 from .expression import MAX_ORDER, Expression, Index, apply
+from .parameters import Between, Open, refuse_open
 from .sides import Ends, Side
 
 __all__ = [
     "HORIZON",
     "MAX_ORDER",
+    "Between",
     "Boundary",
     "Box",
     "Condition",
@@ -31,10 +33,12 @@ __all__ = [
     "Interval",
     "Linear",
     "Neumann",
+    "Open",
     "Periodic",
     "Prescribed",
     "Problem",
     "Robin",
     "Side",
     "apply",
+    "refuse_open",
 ]

@@ -14,6 +14,7 @@ from ..errors import ProblemError, unknown_name
 from .declaration import HORIZON
 from .domain import Box
 from .motion import check_order, check_velocity
+from .parameters import check_ranges
 from .sides import Side
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ class _Data:
 
 def check_problem(problem: Problem) -> None:
     """Raise a `ProblemError` that says what is wrong with the declaration, if anything is."""
+    if problem.open:
+        check_ranges(problem)
+        _ = problem.nominal  # which is checked when it is made
+        return
     check_order(problem)
     _check_settings(problem)
     _ = problem.tables, problem.derivatives  # which run the data and rhs once

@@ -21,6 +21,7 @@ from .calling import Tables, argument_names, call_by_name, evaluate_data, tables
 from .conditions import Condition, Periodic
 from .domain import Box
 from .expression import Index, coordinate, field
+from .parameters import Open, find_open
 from .sides import Declared, Ends, Side, resolve
 
 HORIZON = "horizon"
@@ -63,14 +64,15 @@ class Problem:
     """The initial data: a number, a function of x, … and named parameters, or one of these per field."""
     domain: Box
     """An `Interval` or a `Box`."""
-    horizon: float
-    """The time at which the problem ends."""
+    horizon: Any
+    """The time at which the problem ends: a number, or open as a parameter may be."""
     boundary: Declared = Periodic()
     """A condition for both ends of all axes; a pair (lower, upper) for the two ends; a list of conditions
     that hold together; or any of these by axis, as in {"x": Periodic(), "y": (Dirichlet(0.0), Neumann(1.0))},
     or by field, as in {"u": Dirichlet(1.0), "v": Neumann(0.0)}."""
-    parameters: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    """Named numbers, which all functions may take as arguments."""
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Named numbers, which all functions may take as arguments; those left open are ranges to solve for,
+    `Between(1, 5)`."""
     ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
     """The smallest and largest sensible values of some parameters."""
     start: float = 0.0
@@ -115,6 +117,18 @@ class Problem:
     def axes(self) -> tuple[str, ...]:
         """Names of all axes, time first."""
         return ("t", *self.domain.axes)
+
+    @cached_property
+    def open(self) -> Mapping[str, Open]:
+        """The parameters, the horizon among them, that are not one number yet."""
+        return MappingProxyType(find_open(self.parameters, self.horizon, HORIZON))
+
+    @cached_property
+    def nominal(self) -> Problem:
+        """The same problem with every open parameter at its nominal value."""
+        if not self.open:
+            return self
+        return self.with_parameters(**{name: value.nominal for name, value in self.open.items()})
 
     @cached_property
     def boundaries(self) -> tuple[Ends, ...]:
@@ -172,10 +186,11 @@ class Problem:
         """The number of the field that each real component belongs to."""
         return tuple(n for n, c in enumerate(self.complex_fields) for _ in range(2 if c else 1))
 
-    def with_parameters(self, **values: float) -> Problem:
+    def with_parameters(self, **values: Any) -> Problem:
         """The same problem with some named parameters changed; every problem has the parameter `horizon`.
 
-        A changed horizon is kept among the parameters, by which files and studies identify a problem.
+        Numbers close what is open. A changed horizon is kept among the parameters, by which files and studies
+        identify a problem.
         """
         for name in values:
             if name not in self.parameters and name != HORIZON:
@@ -357,6 +372,8 @@ class Problem:
     @cached_property
     def tables(self) -> Tables:
         """Series for initial and boundary data that JAX cannot trace, such as splines of SciPy."""
+        if self.open:
+            return self.nominal.tables
         if isinstance(self.initial, _Restart):
             return ()
         whole = dict(zip(self.axes, [(self.start, self.horizon), *self.domain.bounds], strict=True))
@@ -388,6 +405,8 @@ class Problem:
 
     @cached_property
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
+        if self.open:
+            return self.nominal._discovery
         with double():
             point = jnp.asarray(self.domain.inside(np.full((1, self.domain.dimension), 0.5))[0])
             place = [point[i] for i in range(len(self.space))]

@@ -197,7 +197,7 @@ class Modal:
         if size == 1:
             group.rates = whole[:, 0, 0]
             return
-        for attempt in range(2):
+        for mended in (False, True):
             values, vectors = np.linalg.eig(whole.astype(complex))
             half, scaled = size // 2, vectors
             if self.order == 2:  # the velocities of a mode by its frequency
@@ -206,15 +206,14 @@ class Modal:
             norm = np.linalg.norm(scaled, axis=1, keepdims=True)
             vectors = vectors / norm
             bad = ~(np.linalg.cond(scaled / norm) < _WORST_CONDITION)
-            if not bad.any() or attempt:
-                break
+            if mended or not bad.any():
+                group.rates, group.vectors, group.inverse = values, vectors, np.linalg.inv(vectors)
+                return
             # A mode without a basis of eigenvectors, such as one at rest: N takes off what is added here.
             added = np.diag(1.0 + np.arange(size)) / self.problem.duration**self.order
             if self.order == 2:
                 added = np.roll(added, -half, axis=1) * np.where(np.arange(size) < half, 0.0, -1.0)[:, None]
             whole[bad] += added
-        group.rates, group.vectors = values, vectors
-        group.inverse = np.linalg.inv(vectors)
 
     @cached_property
     def rates(self) -> np.ndarray:
@@ -337,6 +336,7 @@ class Modal:
             for target, source, index in self.handled:
                 if target in group.members and source in self._missing(index):
                     diagonal, _ = self._diagonal(group, index)
+                    assert diagonal is not None  # else it would not be handled
                     row = (self.order - 1) * count + group.members.index(target)
                     column = index[0] * count + group.members.index(source)
                     excess[:, row, column] -= self.linear[target, source, index] * diagonal

@@ -92,7 +92,7 @@ def polynomials(
     mass = _inner(combos, combos, half)
     forms = {0: mass, 2: _second(combos, half), 4: _fourth(combos, half)}
     wanted = {k: c for k, c in operator.items() if c} or {2: 1.0}
-    total = sum(c * forms[k] for k, c in wanted.items())
+    total = np.sum([c * forms[k] for k, c in wanted.items()], axis=0)
     symmetric = (total + total.T) / 2
     rates, vectors = _modes(symmetric, mass)
     points, weights = legendre.leggauss(math.ceil(1.5 * count) + 2)

@@ -12,7 +12,7 @@ import numpy as np
 from ..equation import content_of, scan
 from ..errors import NoReferenceError
 from ..machine.precision import double
-from ..problem import Problem
+from ..problem import Problem, refuse_open
 from .cache import entry_key, load, store
 from .fourier import solve_fourier
 from .result import Reference, SolverResult
@@ -49,6 +49,7 @@ def solve_reference(
         cache: whether to look for the reference in the cache folder and to keep it there. One whose problem
             calls what hcpinn cannot read, such as a table of another library, is always computed.
     """
+    refuse_open(problem, "A classical solver takes numbers: give one with problem.with_parameters(…).")
     axes = _output_axes(problem, points)
     if times < 2:
         raise NoReferenceError(f"A reference needs at least 2 output times, but times = {times}.")

@@ -208,7 +208,7 @@ class Solution:
 
 def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
     """Times and positions, given as arrays or as numbers of equally spaced points."""
-    ends = [(problem.start, problem.horizon), *problem.domain.bounds]
+    ends: list[tuple[float, float]] = [(problem.start, problem.horizon), *problem.domain.bounds]
     if len(axes) >= len(ends):
         raise ProblemError(
             f"{problem.name} has the coordinates {', '.join(problem.axes)}, but {len(axes) + 1} were given."

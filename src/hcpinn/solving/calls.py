@@ -21,7 +21,7 @@ from ..machine.processes import is_first
 from ..machine.provenance import provenance
 from ..machine.supervision import Left, supervised
 from ..outcome import Outcome, Stop
-from ..problem import Problem
+from ..problem import Problem, refuse_open
 from ..reference import Reference
 from ..solution import Solution
 from .engines import CHECKPOINT, Sitting, estimate
@@ -244,6 +244,7 @@ def _compared(
 
 def _check_problem(problem: Any) -> None:
     if isinstance(problem, Problem):
+        refuse_open(problem, "Give it a number with problem.with_parameters(…).")
         return
     if isinstance(problem, str):
         raise ProblemError(
