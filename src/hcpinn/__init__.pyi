@@ -54,6 +54,8 @@ from .problem import (
     Problem as Problem,
     Robin as Robin,
     apply as apply,
+    parse_problem as parse_problem,
+    read_problem as read_problem,
 )
 from .reference import (
     Reference as Reference,

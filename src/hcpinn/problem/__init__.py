@@ -16,6 +16,7 @@ from .domain import Box, Domain, Interval
 from .expression import MAX_ORDER, Expression, Index, apply
 from .parameters import Between, Open, refuse_open
 from .sides import Ends, Side
+from .text import parse_problem, read_problem
 
 __all__ = [
     "HORIZON",
@@ -40,5 +41,7 @@ __all__ = [
     "Robin",
     "Side",
     "apply",
+    "parse_problem",
+    "read_problem",
     "refuse_open",
 ]

@@ -198,6 +198,22 @@ class Problem:
         parameters = {**self.parameters, **values}
         return dataclasses.replace(self, parameters=parameters, horizon=parameters.get(HORIZON, self.horizon))
 
+    def to_text(self) -> str:
+        """The problem as TOML that `hcpinn.read_problem` reads again.
+
+        Functions of Python are written down by running them on symbols; a `ProblemError` says where that does
+        not work, as for an `if` or a function of one's own.
+        """
+        from .text import write_problem
+
+        return write_problem(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .text.describe import html_of
+
+        return html_of(self)
+
     def restarted(
         self,
         start: float,

@@ -81,9 +81,7 @@ def _condition(
     return field, Linear(data, factors=every)
 
 
-def _data(
-    terms: list[tuple[str, Node]], divisor: float, scope: Scope, curves: Mapping[str, Curve]
-) -> Data:
+def _data(terms: list[tuple[str, Node]], divisor: float, scope: Scope, curves: Mapping[str, Curve]) -> Data:
     """The data, divided by the factor of what they are of."""
     terms = [(sign, node) for sign, node in terms if constant_of(node) != 0]
     if not terms:
@@ -124,7 +122,9 @@ def _affine(node: Node, scope: Scope, wall: Wall) -> _Affine:
             return found
         case Chain():
             return _product(node, scope, wall)
-    raise FormulaError(f"A condition is linear in {' and '.join(scope.fields)}, but this is not.", max(node.at, 0))
+    raise FormulaError(
+        f"A condition is linear in {' and '.join(scope.fields)}, but this is not.", max(node.at, 0)
+    )
 
 
 def _product(node: Chain, scope: Scope, wall: Wall) -> _Affine:

@@ -26,7 +26,9 @@ def stated_field(text: str) -> str:
     """The field whose time derivative an equation states."""
     found: list[tuple[str, int]] = []
     tokens = tokenize(text)
-    for token, after, last in zip(tokens, [*tokens[1:], tokens[-1]], [*tokens[2:], *[tokens[-1]] * 2], strict=False):
+    for token, after, last in zip(
+        tokens, [*tokens[1:], tokens[-1]], [*tokens[2:], *[tokens[-1]] * 2], strict=False
+    ):
         rate = _RATE.fullmatch(token.text) if token.kind == "name" else None
         if token.kind == "name" and after.kind == "." and set(last.text) == {"t"}:
             found.append((token.text, token.at))
@@ -40,7 +42,9 @@ def stated_field(text: str) -> str:
         raise FormulaError("There is no time derivative on the left. Write the equation as u_t = …", 0)
     others = [at for name, at in found if name != found[0][0]]
     if others:
-        raise FormulaError("An equation states one time derivative, but there are two on the left.", others[0])
+        raise FormulaError(
+            "An equation states one time derivative, but there are two on the left.", others[0]
+        )
     return found[0][0]
 
 
@@ -62,8 +66,8 @@ def read_equation(text: str, field: str, scope: Scope) -> Equation:
             plain = isinstance(part.inner, Name) and order == 2 and part.letters.count("t") == 1
             if not plain:
                 raise FormulaError(
-                    f"The equation states {field}_{'t' * order} alone, so no other time derivative of that order "
-                    "can stand in it. Solve it for that.",
+                    f"The equation states {field}_{'t' * order}, so no other one of that order can "
+                    "stand in it. Solve it for that.",
                     max(part.at, 0),
                 )
     return Equation(field, order, right)
@@ -114,7 +118,10 @@ def _factor(term: Node, field: str, order: int) -> Node | None:
     if isinstance(term, Chain) and not term.is_sum:
         factors = [("*", term.first), *term.rest]
         others = [(s, part) for s, part in factors if _rate_order(part, field) != order]
-        if len(others) == len(factors) - 1 and ("*", next(p for _, p in factors if _rate_order(p, field))) in factors:
+        if (
+            len(others) == len(factors) - 1
+            and ("*", next(p for _, p in factors if _rate_order(p, field))) in factors
+        ):
             found: Node | None = None
             for sign, part in others:
                 if found is None:
@@ -123,5 +130,6 @@ def _factor(term: Node, field: str, order: int) -> Node | None:
                     found = Chain(found, ((sign, part),))
             return found
     raise FormulaError(
-        f"Solve the equation for {field}_{'t' * order}: it can be multiplied by a factor, no more.", max(term.at, 0)
+        f"Solve the equation for {field}_{'t' * order}: it can be multiplied by a factor, no more.",
+        max(term.at, 0),
     )

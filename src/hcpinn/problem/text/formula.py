@@ -61,8 +61,6 @@ class Formula:
     """The formulas as text that the grammar reads."""
     scope: Scope
     curves: Mapping[str, Curve] = field(default_factory=dict)
-    several: bool = False
-    """Whether the value is a tuple, even of one."""
 
     @property
     def trees(self) -> tuple[Node, ...]:
@@ -86,7 +84,7 @@ class Formula:
             found = tuple(value_of(tree, names, self.curves) for tree in self.trees)
         except RecursionError as error:
             raise ProblemError("A formula is too long to be evaluated. Split it.") from error
-        return found if self.several or len(found) > 1 else found[0]
+        return found[0] if len(found) == 1 else found
 
 
 @lru_cache(maxsize=1024)

@@ -96,7 +96,9 @@ def parse_all(text: str, scope: Scope) -> list[tuple[Node, Node]]:
     while True:
         left = parser.expression()
         if parser.token.kind != "=":
-            raise FormulaError(f"{scope.about} is an equation, such as u = 0, but has no '='.", parser.token.at)
+            raise FormulaError(
+                f"{scope.about} is an equation, such as u = 0, but has no '='.", parser.token.at
+            )
         parser.advance()
         found.append((left, parser.expression()))
         if parser.token.kind != ",":
@@ -199,8 +201,8 @@ class _Parser:
             name, close = inside
             if name.text in self.scope.coordinates and close.kind in (")", ",") and last.name not in "txyz":
                 raise FormulaError(
-                    f"{last.name}({name.text}…) may be a product or a value at a place. Write {last.name} alone, "
-                    f"or {last.name} * {name.text}.",
+                    f"{last.name}({name.text}…) may be a product or a value at a place. Write {last.name} "
+                    f"alone, or {last.name} * {name.text}.",
                     token.at,
                 )
 
@@ -300,15 +302,16 @@ class _Parser:
             if wrong[0] == "t":
                 why = "the time derivative stands once, on the left of the equation"
             raise FormulaError(
-                f"'_{letters}' is no derivative here: '{wrong[0]}' is not among {', '.join(allowed)}, for {why}.",
+                f"'_{letters}' is no derivative here: '{wrong[0]}' is not among {', '.join(allowed)}, for "
+                f"{why}.",
                 at,
             )
         if isinstance(inner, Derivative):
             inner, letters = inner.inner, inner.letters + letters
         if len(letters) > MAX_ORDER:
             raise FormulaError(
-                f"A derivative of order {len(letters)} is too high: {MAX_ORDER} is the most. Write the equation "
-                "as a system of lower order.",
+                f"A derivative of order {len(letters)} is too high: {MAX_ORDER} is the most. Write the "
+                "equation as a system of lower order.",
                 at,
             )
         return Derivative(inner, letters, at=at)
@@ -360,7 +363,7 @@ def _number(token: Token) -> int | float:
 
 
 def _check_numbers(node: Node) -> Number | None:
-    """The number that a formula stands for, if any; refuse numbers divided by zero, and the like, anywhere."""
+    """The number that a formula stands for, if any; refuse division by zero, and the like, anywhere."""
     inner = [_check_numbers(part) for part in children(node)]
     if any(value is None for value in inner):
         return None

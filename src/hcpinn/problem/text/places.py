@@ -33,9 +33,8 @@ class TextError(ProblemError):
         shown = text[starts[self.line - 1] :].partition("\n")[0].rstrip("\r").replace("\t", " ")
         begin = max(0, self.column - 61)
         mark = " " * (self.column - 1 - begin) + "^"
-        super().__init__(
-            f"{source}, line {self.line}, column {self.column}: {message}\n    {shown[begin : begin + 90]}\n    {mark}"
-        )
+        where = f"{source}, line {self.line}, column {self.column}"
+        super().__init__(f"{where}: {message}\n    {shown[begin : begin + 90]}\n    {mark}")
 
 
 class Document:
@@ -161,7 +160,7 @@ class _Walk:
         if len(mark) == 3 and self.text.startswith("\n", self.at):
             self.at += 1
         characters, places = [], []
-        while not self.text.startswith(mark, self.at) or self.text.startswith(quote, self.at + len(mark)) and len(mark) == 3:
+        while not self.closes(mark):
             escape = _ESCAPE.match(self.text, self.at) if quote == '"' else None
             if escape is None or not escape[0][1:].isspace():
                 characters.append(self.text[self.at])
@@ -170,3 +169,8 @@ class _Walk:
         places.append(self.at)
         self.at += len(mark)
         return "".join(characters), places
+
+    def closes(self, mark: str) -> bool:
+        """Whether a string ends here: of four quotes after a long one the first belongs to it."""
+        ends = self.text.startswith(mark, self.at)
+        return ends and not (len(mark) == 3 and self.text.startswith(mark[0], self.at + 3))

@@ -1,10 +1,10 @@
 """Problems from text: TOML files with equations, data and conditions as on paper.
 
-    equation = "u_t = 0.001 u_xx - 5 (u^3 - u)"
-    domain = { x = [-1, 1] }
-    horizon = 1
-    initial = "x^2 cos(pi x)"
-    boundary = "periodic"
+equation = "u_t = 0.001 u_xx - 5 (u^3 - u)"
+domain = { x = [-1, 1] }
+horizon = 1
+initial = "x^2 cos(pi x)"
+boundary = "periodic"
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ...machine.files import reading
 from ..conditions import Periodic
 from ..declaration import Problem
 from ..domain import AXES, Box, Interval
+from ..parameters import Between
 from .conditions import Wall, read_conditions
 from .curves import read_curve
 from .equations import Equation, read_equation, stated_field
@@ -37,8 +38,8 @@ LARGEST = 1 << 20
 """Bytes of a text."""
 
 KEYS = (
-    "name", "about", "equation", "domain", "start", "horizon", "initial", "velocity", "boundary", "parameters",
-    "ranges", "breaks", "data",
+    "name", "about", "equation", "domain", "start", "horizon", "initial", "velocity", "boundary",
+    "parameters", "ranges", "breaks", "data",
 )  # fmt: skip
 """What a text may say."""
 
@@ -101,8 +102,8 @@ class _Reader:
         settings: dict[str, Any] = {
             "name": self.word("name", name),
             "domain": domain,
-            "horizon": float(self.number(("horizon",))),
-            "start": float(self.number(("start",))) if "start" in self.values else 0.0,
+            "horizon": self.quantity(("horizon",)),
+            "start": self.real(("start",)) if "start" in self.values else 0.0,
             "rhs": self.right_side(equations),
             "initial": self.data("initial"),
             "boundary": self.boundary(),
@@ -111,10 +112,13 @@ class _Reader:
         }
         if order == 2 or "velocity" in self.values:
             if order == 1:
-                raise self.document.error(("velocity",), "A velocity is given for an equation u_tt = … alone.")
+                raise self.document.error(
+                    ("velocity",), "A velocity is given for an equation u_tt = … alone."
+                )
             if "velocity" not in self.values:
                 raise self.document.error(
-                    ("equation",), f"There is no velocity. With {self.fields[0]}_tt = … give it too: velocity = 0."
+                    ("equation",),
+                    f"There is no velocity. With {self.fields[0]}_tt = … give it too: velocity = 0.",
                 )
             settings["velocity"] = self.data("velocity")
         if "ranges" in self.values:
@@ -142,13 +146,12 @@ class _Reader:
         for key in self.table("parameters"):
             name = spelled(key)
             if not name.isidentifier() or name in FUNCTIONS:
-                raise self.document.error(("parameters", key), f"A parameter cannot be called '{key}'. Rename it.")
+                raise self.document.error(
+                    ("parameters", key), f"A parameter cannot be called '{key}'. Rename it."
+                )
             if name in self.parameters:
                 raise self.document.error(("parameters", key), f"The parameter {name} is given twice.")
-            value = self.number(("parameters", key))
-            if isinstance(value, complex):
-                raise self.document.error(("parameters", key), f"The parameter {key} must be real.")
-            self.parameters[name] = float(value)
+            self.parameters[name] = self.quantity(("parameters", key))
 
     def read_curves(self) -> None:
         for key, value in self.table("data").items():
@@ -156,7 +159,9 @@ class _Reader:
             if not name.isidentifier() or name in FUNCTIONS or name in self.parameters or name in AXES:
                 raise self.document.error(path, f"Data cannot be called '{key}'. Rename it.")
             if not isinstance(value, str):
-                raise self.document.error(path, f'{key} names a file of two columns, as in {key} = "{key}.csv".')
+                raise self.document.error(
+                    path, f'{key} names a file of two columns, as in {key} = "{key}.csv".'
+                )
             if self.folder is None:
                 raise self.document.error(path, "A text without a file of its own cannot name data files.")
             try:
@@ -170,7 +175,9 @@ class _Reader:
             given, path = {"x": given}, ("domain",)
             return self.built(lambda: Interval(*self.ends(("domain",), given["x"])), path)
         if not isinstance(given, dict):
-            raise self.document.error(("domain",), "domain gives the ends of each axis, as in { x = [-1, 1] }.")
+            raise self.document.error(
+                ("domain",), "domain gives the ends of each axis, as in { x = [-1, 1] }."
+            )
         for letter in given:
             if letter not in AXES:
                 raise self.document.error(("domain", letter), f"There is no axis '{letter}': use x, y and z.")
@@ -189,13 +196,15 @@ class _Reader:
     def ends(self, path: Keys, given: Any) -> tuple[float, float]:
         if not isinstance(given, list) or len(given) != 2:
             raise self.document.error(path, "An axis has two ends, as in [-1, 1].")
-        low, high = (float(self.number((*path, n))) for n in (0, 1))
+        low, high = (self.real((*path, n)) for n in (0, 1))
         return low, high
 
     def equations(self) -> list[Equation]:
         given = self.values["equation"]
         texts = given if isinstance(given, list) else [given]
-        paths: list[Keys] = [("equation", n) for n in range(len(texts))] if isinstance(given, list) else [("equation",)]
+        paths: list[Keys] = (
+            [("equation", n) for n in range(len(texts))] if isinstance(given, list) else [("equation",)]
+        )
         if not texts or not all(isinstance(text, str) for text in texts):
             raise self.document.error(
                 ("equation",), 'equation is text such as "u_t = u_xx", or a list with one for each field.'
@@ -205,7 +214,12 @@ class _Reader:
             field = self.within(path, lambda text=text: stated_field(text))
             if field in fields:
                 raise self.document.error(path, f"There are two equations for {field}.")
-            if field in self.parameters or field in self.curves or field in ("t", *AXES) or field in FUNCTIONS:
+            if (
+                field in self.parameters
+                or field in self.curves
+                or field in ("t", *AXES)
+                or field in FUNCTIONS
+            ):
                 raise self.document.error(path, f"A field cannot be called '{field}': the name is taken.")
             fields.append(field)
         self.fields = tuple(fields)
@@ -218,7 +232,9 @@ class _Reader:
         ]
         for equation, path in zip(found, paths, strict=True):
             if equation.order != found[0].order:
-                raise self.document.error(path, "All equations have the same order in time, but these have not.")
+                raise self.document.error(
+                    path, "All equations have the same order in time, but these have not."
+                )
         return found
 
     def right_side(self, equations: list[Equation]) -> Formula:
@@ -246,7 +262,7 @@ class _Reader:
             if field not in names:
                 raise self.document.error((key,), f"{key} lacks a value for {field}.")
         found = tuple(self.formula((key, names[f]), given[names[f]], scope) for f in self.fields)
-        return found if len(found) > 1 else found[0]
+        return found[0] if len(found) == 1 else found
 
     def formula(self, path: Keys, given: Any, scope: Scope) -> Any:
         if isinstance(given, int | float) and not isinstance(given, bool):
@@ -294,7 +310,9 @@ class _Reader:
                 raise self.document.error(path, f"boundary says nothing of the {side} end of {axis}.")
             own = self.conditions(at, sides[side], Wall(axis, sign))
             if own is None:
-                raise self.document.error(at, f'Both ends of an axis are periodic together: {axis} = "periodic".')
+                raise self.document.error(
+                    at, f'Both ends of an axis are periodic together: {axis} = "periodic".'
+                )
             found.append(own)
         return tuple(found)
 
@@ -354,6 +372,26 @@ class _Reader:
             return value
         raise self.document.error(path, 'This must be a number, or a text such as "2 pi".')
 
+    def real(self, path: Keys) -> float:
+        value = self.number(path)
+        if isinstance(value, complex):
+            raise self.document.error(path, "This must be a real number.")
+        return float(value)
+
+    def quantity(self, path: Keys) -> Any:
+        """A real number or, as in "1..5" or "1e-3..1e-1 log", all of a range."""
+        value = self.at(path)
+        span = _RANGE.fullmatch(value) if isinstance(value, str) else None
+        if span is None:
+            return self.real(path)
+        scope = Scope(about="A range")
+        texts = span[1], span[2]
+        ends = [self.within(path, lambda t=t: constant_of(parse(t, scope))) for t in texts]
+        try:
+            return Between(*(float(end) for end in ends), log=span[3] is not None)
+        except (TypeError, ProblemError) as error:
+            raise self.document.error(path, str(error)) from error
+
     def word(self, key: str, default: str) -> str:
         value = self.values.get(key, default)
         if not isinstance(value, str) or (key == "name" and not re.fullmatch(r"[\w.()+-][\w .()+-]*", value)):
@@ -364,7 +402,9 @@ class _Reader:
         found = {}
         for name, value in self.table(key).items():
             if not isinstance(value, list) or len(value) != 2 or spelled(name) not in known:
-                raise self.document.error((key, name), f"{key} gives two numbers for a parameter, as in g = [0, 1].")
+                raise self.document.error(
+                    (key, name), f"{key} gives two numbers for a parameter, as in g = [0, 1]."
+                )
             found[spelled(name)] = self.ends((key, name), value)
         return found
 
@@ -372,10 +412,15 @@ class _Reader:
         found = {}
         for name, value in self.table(key).items():
             if not isinstance(value, list):
-                raise self.document.error((key, name), f"{key} gives a list of numbers for an axis, as in t = [0.5].")
-            found[name] = [float(self.number((key, name, n))) for n in range(len(value))]
+                raise self.document.error(
+                    (key, name), f"{key} gives a list of numbers for an axis, as in t = [0.5]."
+                )
+            found[name] = [self.real((key, name, n)) for n in range(len(value))]
         return found
 
+
+_RANGE = re.compile(r"(.+?)\s*\.\.\s*(.+?)(\s+log)?")
+"""Two ends with two points between them."""
 
 _MISSING = {
     "equation": 'Write it as equation = "u_t = 0.01 u_xx - u".',
@@ -395,10 +440,10 @@ _CULPRITS = (
 )
 
 _WORDS = (
-    ("Change them or the domain, or use boundary=Dirichlet(…).", 'Change them or the domain, or give a boundary such as "u = 0".'),
+    ("or use boundary=Dirichlet(…)", 'or give a boundary such as "u = 0"'),
     ("rhs failed with", "The equation cannot be evaluated:"),
     ("rhs", "the equation"),
-)  # fmt: skip
+)
 
 
 def _in_words(message: str) -> str:
@@ -406,5 +451,3 @@ def _in_words(message: str) -> str:
     for python, text in _WORDS:
         message = message.replace(python, text)
     return message
-
-

@@ -50,7 +50,19 @@ GREEK = {name: letter for letter, name in reversed(_GREEK.items())}
 
 _SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉ₓₜₙₐₑₕᵢⱼₖₗₘₒₚᵣₛᵤᵥ", "0123456789xtnaehijklmoprsuv", strict=True))
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True))
-_SIGNS = {"−": "-", "–": "-", "·": "*", "×": "*", "⋅": "*", "∗": "*", "÷": "/", "≤": "<=", "≥": ">=", "Δ": "Δ", "∆": "Δ"}
+_SIGNS = {
+    "−": "-",
+    "–": "-",
+    "·": "*",
+    "×": "*",
+    "⋅": "*",
+    "∗": "*",
+    "÷": "/",
+    "≤": "<=",
+    "≥": ">=",
+    "Δ": "Δ",
+    "∆": "Δ",
+}
 _NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z0-9]*", re.ASCII)
 _SUFFIX = re.compile(r"_(?:\{([A-Za-z0-9]+)\}|([A-Za-z0-9]+))", re.ASCII)
@@ -60,7 +72,9 @@ _ONE = "+-*/^()[]|,=<>."
 
 def spelled(name: str) -> str:
     """A name in ASCII, as formulas and Python know it: γ₁ is gamma1."""
-    return _free("".join(_GREEK.get(c) or _SUBSCRIPTS.get(c) or c for c in unicodedata.normalize("NFC", name)))
+    return _free(
+        "".join(_GREEK.get(c) or _SUBSCRIPTS.get(c) or c for c in unicodedata.normalize("NFC", name))
+    )
 
 
 def _free(name: str) -> str:

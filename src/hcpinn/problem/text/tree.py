@@ -144,9 +144,13 @@ class Function:
     most: int = 1
 
 
+_NUMPY = (
+    "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "log10", "sqrt", "sign", "arcsin", "arccos",
+    "arctan", "arcsinh", "arctanh",
+)  # fmt: skip
+
 FUNCTIONS: Mapping[str, Function] = {
-    **{name: Function(_of(name)) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "log10",
-                                              "sqrt", "sign", "arcsin", "arccos", "arctan", "arcsinh", "arctanh")},
+    **{name: Function(_of(name)) for name in _NUMPY},
     "abs": Function(abs),
     "erf": Function(_of("erf", scipy.special.erf)),
     "sech": Function(lambda value: 1 / _cosh(value)),
@@ -163,7 +167,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "or": Function(_folded(_of("logical_or")), 2, 9),
     "not": Function(_of("logical_not")),
     "laplacian": Function(_laplacian),
-}  # fmt: skip
+}
 
 ALIASES = {
     "ln": "log", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "re": "real",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from .tokens import GREEK
 from .tree import Call, Chain, Comparison, Derivative, Literal, Name, Negative, Node, Number, Power
@@ -15,7 +16,8 @@ _HIGH = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 class Style:
     """How each kind of part is written; this one as text for files."""
 
-    times, minus, less = " * ", "-", {"<=": "<=", ">=": ">="}
+    times, plus, minus, equals = " * ", "+", "-", " = "
+    less: ClassVar[Mapping[str, str]] = {}
 
     def number(self, value: Number) -> str:
         if isinstance(value, complex):
@@ -83,7 +85,7 @@ class Style:
             case Chain() if node.is_sum:
                 found = self.write(node.first, _SUM)
                 for sign, other in node.rest:
-                    found += f" {self.minus if sign == '-' else sign} {self.write(other, _PRODUCT)}"
+                    found += f" {self.minus if sign == '-' else self.plus} {self.write(other, _PRODUCT)}"
                 return found, _SUM
             case Chain():
                 return self.product(node), _PRODUCT
@@ -93,7 +95,8 @@ class Style:
 class Terminal(Style):
     """In Unicode: uₜ = γ₁ uₓₓ − 5 (u³ − u)."""
 
-    times, minus, less = " ", "−", {"<=": "≤", ">=": "≥"}
+    times, minus = " ", "−"
+    less: ClassVar[Mapping[str, str]] = {"<=": "≤", ">=": "≥"}
 
     def number(self, value: Number) -> str:
         return super().number(value) if isinstance(value, complex) else f"{value:.6g}"
@@ -124,57 +127,63 @@ class Terminal(Style):
         return super().call(function, arguments)
 
 
-class Latex(Style):
-    """In LaTeX, for pages and notebooks."""
+class MathML(Style):
+    """As MathML, which browsers and notebooks typeset."""
 
-    times, minus, less = r" \, ", "-", {"<=": r"\le", ">=": r"\ge"}
+    times, minus = "<mo>&#x2062;</mo>", "<mo>−</mo>"
+    less: ClassVar[Mapping[str, str]] = {
+        "<": "<mo>&lt;</mo>",
+        ">": "<mo>&gt;</mo>",
+        "<=": "<mo>≤</mo>",
+        ">=": "<mo>≥</mo>",
+    }
+    plus, equals = "<mo>+</mo>", "<mo>=</mo>"
 
     def number(self, value: Number) -> str:
         if isinstance(value, complex):
-            return super().number(value).replace("*", r"\,")
+            return super().number(value).replace(" * i", "<mi>i</mi>")
         mantissa, e, exponent = f"{value:.6g}".partition("e")
         if not e:
-            return mantissa
-        power = f"10^{{{int(exponent)}}}"
-        return power if mantissa == "1" else rf"{mantissa} \cdot {power}"
+            return f"<mn>{mantissa}</mn>"
+        power = f"<msup><mn>10</mn><mn>{int(exponent)}</mn></msup>"
+        return power if mantissa == "1" else f"<mn>{mantissa}</mn><mo>·</mo>{power}"
 
     def name(self, name: str) -> str:
-        name = super().name(name)
-        first, *rest = name.split("_")
+        first, *rest = super().name(name).split("_")
         letters = first.rstrip("0123456789")
-        low = [first[len(letters) :], *rest] if letters != first else rest
-        known = rf"\{letters}" if letters in GREEK else letters if len(letters) == 1 else rf"\mathrm{{{letters}}}"
-        return known + (f"_{{{','.join(low)}}}" if low else "")
+        low = ",".join([part for part in (first[len(letters) :], *rest) if part])
+        shown = f"<mi>{GREEK.get(letters, letters)}</mi>"
+        return f"<msub>{shown}<mi>{low}</mi></msub>" if low else shown
 
     def constant(self, name: str) -> str:
-        return {"pi": r"\pi", "i": r"\mathrm{i}", "e": r"\mathrm{e}"}[name]
+        return f"<mi>{GREEK.get(name, name)}</mi>"
 
     def derivative(self, inner: Node, letters: str) -> str:
-        return f"{{{self.write(inner, _ATOM)}}}_{{{letters}}}"
+        low = "".join(f"<mi>{letter}</mi>" for letter in letters)
+        return f"<msub><mrow>{self.write(inner, _ATOM)}</mrow><mrow>{low}</mrow></msub>"
 
     def power(self, base: str, exponent: Node) -> str:
-        return f"{{{base}}}^{{{self.write(exponent)}}}"
+        return f"<msup><mrow>{base}</mrow><mrow>{self.write(exponent)}</mrow></msup>"
 
     def bracket(self, text: str) -> str:
-        return rf"\left({text}\right)"
+        return f"<mrow><mo>(</mo>{text}<mo>)</mo></mrow>"
 
     def call(self, function: str, arguments: Sequence[Node]) -> str:
-        inner = ", ".join(self.write(a) for a in arguments)
+        inner = "<mo>,</mo>".join(self.write(a) for a in arguments)
         if function == "abs":
-            return rf"\left|{inner}\right|"
+            return f"<mrow><mo>|</mo>{inner}<mo>|</mo></mrow>"
         if function == "sqrt":
-            return rf"\sqrt{{{inner}}}"
+            return f"<msqrt>{inner}</msqrt>"
         if function == "laplacian":
-            return rf"\Delta {self.write(arguments[0], _ATOM)}"
-        known = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "min", "max")
-        shown = rf"\{function}" if function in known else rf"\mathrm{{{function}}}"
-        return rf"{shown}\left({inner}\right)"
+            return f"<mi>Δ</mi>{self.write(arguments[0], _ATOM)}"
+        return f"<mi>{function}</mi>{self.bracket(inner)}"
 
     def product(self, node: Chain) -> str:
         if any(sign == "/" for sign, _ in node.rest[:-1]) or node.rest[-1][0] == "*":
-            return super().product(node)
+            return super().product(node).replace(" / ", "<mo>/</mo>")
         above = node.first if len(node.rest) == 1 else Chain(node.first, node.rest[:-1])
-        return rf"\frac{{{self.write(above)}}}{{{self.write(node.rest[-1][1])}}}"
+        below = self.write(node.rest[-1][1])
+        return f"<mfrac><mrow>{self.write(above)}</mrow><mrow>{below}</mrow></mfrac>"
 
 
-PLAIN, TERMINAL, LATEX = Style(), Terminal(), Latex()
+PLAIN, TERMINAL, MATHML = Style(), Terminal(), MathML()
