@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import numpy as np
-
 from ...errors import FileError
 from ...machine.files import reading
 from .formula import Curve
@@ -38,12 +36,4 @@ def read_curve(path: Path) -> Curve:
             if number == 1 or not points:
                 continue  # the heads of the columns
             raise FileError(f"{path}, line {number}: two numbers are expected, but {error}.") from error
-    if len(points) < 4:
-        raise FileError(f"{path} has {len(points)} points of two numbers each; a curve takes at least 4.")
-    x, values = np.array(sorted(points)).T
-    if not np.isfinite([x, values]).all():
-        raise FileError(f"{path} has numbers that are not finite.")
-    if (np.diff(x) <= 0).any():
-        raise FileError(f"{path} has two values at {x[:-1][np.diff(x) <= 0][0]:g}.")
-    size = max(float(np.abs(values).max()), 1e-300)
-    return Curve.through(x, values, periodic=bool(abs(values[0] - values[-1]) < 1e-12 * size))
+    return Curve.through(points, str(path))

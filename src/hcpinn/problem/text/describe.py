@@ -12,7 +12,6 @@ from ...errors import HcpinnError
 from ...machine.precision import double
 from ..declaration import Problem
 from ..parameters import Between
-from .formula import Formula
 from .tree import Derivative, Name, Node
 from .typeset import MATHML, TERMINAL, Style
 from .write import condition_text, data_nodes, equation_nodes
@@ -70,17 +69,26 @@ def _domain(problem: Problem) -> str:
 
 
 def _boundary(problem: Problem) -> list[str]:
-    found = []
+    places: dict[str, list[str]] = {}
     for side in problem.sides:
         for number, own in enumerate(side.conditions):
             for condition in own:
                 try:
-                    text = condition_text(problem, side, number, condition)
+                    text = condition_text(problem, side, number, condition, TERMINAL)
                 except HcpinnError:
                     text = f"{condition.kind} on {problem.fields[number]}, data by {_UNTOLD}"
-                found.append(f"{text} at {side.place}")
+                places.setdefault(text, []).append(side.place)
+    found = [f"{text} at {_listed(own)}" for text, own in places.items()]
     periodic = [a for a, ends in zip(problem.space, problem.boundaries, strict=True) if ends.periodic]
     return [*found, *(f"periodic along {a}" for a in periodic)]
+
+
+def _listed(places: list[str]) -> str:
+    """Places in words; the two ends of an axis as one."""
+    axes = list(dict.fromkeys(place.rpartition(" ")[2] for place in places))
+    if len(places) == 2 and len(axes) == 1 and all(place.startswith("the ") for place in places):
+        return f"both ends of {axes[0]}"
+    return " and ".join(places)
 
 
 def _data(problem: Problem, role: str, mark: str) -> list[str]:
@@ -89,8 +97,6 @@ def _data(problem: Problem, role: str, mark: str) -> list[str]:
         nodes = data_nodes(problem, role)
     except HcpinnError:
         nodes = [None] * len(problem.fields)
-        if isinstance(getattr(problem, role), Formula):
-            return [", ".join(getattr(problem, role).sources)]
     places = ", ".join((f"{problem.start:g}", *problem.space))
     return [
         f"{TERMINAL.name(field)}{mark}({places}) = {_UNTOLD if node is None else TERMINAL.write(node)}"
@@ -160,9 +166,8 @@ def _svg(problem: Problem) -> str:
     _, values = initial_picture(problem, [40, 40])
     name, own = next(iter(values.items()))
     most = float(np.nanmax(np.abs(own))) or 1.0
-    size = 4
     cells = "".join(
-        f"<rect x='{i * size}' y='{(39 - j) * size}' width='{size}' height='{size}' fill='{_colour(v / most)}'/>"
+        f"<rect x='{4 * i}' y='{4 * (39 - j)}' width='4' height='4' fill='{_colour(v / most)}'/>"
         for (i, j), v in np.ndenumerate(own)
         if np.isfinite(v)
     )

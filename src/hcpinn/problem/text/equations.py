@@ -37,9 +37,11 @@ def stated_field(text: str) -> str:
         elif token.kind == "=":
             break
     else:
-        raise FormulaError("This is no equation: write it as u_t = …", len(text))
+        raise FormulaError("This is no equation. Write it as u_t = F(u, u_x).", len(text))
     if not found:
-        raise FormulaError("There is no time derivative on the left. Write the equation as u_t = …", 0)
+        raise FormulaError(
+            "There is no time derivative on the left. Write the equation as u_t = F(u, u_x).", 0
+        )
     others = [at for name, at in found if name != found[0][0]]
     if others:
         raise FormulaError(

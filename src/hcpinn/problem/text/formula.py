@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -23,14 +23,29 @@ class Curve:
     """A function of one variable through points of a data file: the cubic spline."""
 
     knots: np.ndarray
+    values: np.ndarray
     coefficients: np.ndarray
     """Of (x − knot)³, …, 1, for each piece."""
 
     @classmethod
-    def through(cls, x: np.ndarray, values: np.ndarray, *, periodic: bool = False) -> Curve:
-        """The spline through points in ascending order of x; natural choices at the ends."""
-        spline = CubicSpline(x, values, bc_type="periodic" if periodic else "not-a-knot")
-        return cls(np.asarray(spline.x), np.asarray(spline.c))
+    def through(cls, points: Sequence[tuple[float, float]], source: str) -> Curve:
+        """The spline through points in any order, smooth across the ends where these have one value.
+
+        `source` is what messages call it.
+        """
+        if len(points) < 4:
+            raise ProblemError(f"{source} has {len(points)} points; a curve takes at least 4.")
+        x, values = np.array(sorted(points), float).T
+        if not np.isfinite([x, values]).all():
+            raise ProblemError(f"{source} has numbers that are not finite.")
+        twice = np.diff(x) <= 0
+        if twice.any():
+            raise ProblemError(f"{source} has two values at {x[:-1][twice][0]:g}.")
+        if abs(values[0] - values[-1]) < 1e-12 * np.abs(values).max():
+            spline = CubicSpline(x, np.append(values[:-1], values[0]), bc_type="periodic")
+        else:
+            spline = CubicSpline(x, values)
+        return cls(x, values, np.asarray(spline.c))
 
     def __call__(self, x: Any) -> Any:
         """The value at a number, at an array, or of an expression."""

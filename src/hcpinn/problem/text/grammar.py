@@ -187,9 +187,7 @@ class _Parser:
         if token.kind == "number":
             raise FormulaError(f"A sign is missing before {token.text}, such as * or +.", token.at)
         if divided:
-            plain = isinstance(left, Chain) and all(
-                isinstance(n, Literal) and not n.name for n in children(left)
-            )
+            plain = isinstance(left, Chain) and all(_is_plain(n) for n in children(left))
             if not (plain and token.spaced):
                 raise FormulaError(
                     "This may be read in two ways: a / b c is either (a / b) c or a / (b c). Set brackets.",
@@ -353,6 +351,12 @@ def _chained(left: Node, sign: str, right: Node, at: int = -1) -> Node:
     if isinstance(left, Chain) and left.is_sum == (sign in "+-"):
         return Chain(left.first, (*left.rest, (sign, right)), at=left.at)
     return Chain(left, ((sign, right),), at=at if at >= 0 else left.at)
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether it is a number in digits, perhaps with a sign."""
+    inner = node.inner if isinstance(node, Negative) else node
+    return isinstance(inner, Literal) and not inner.name
 
 
 def _number(token: Token) -> int | float:

@@ -55,7 +55,9 @@ class Document:
             raise TextError(source, text, at if found else 0, said) from error
         self.places: dict[Path, list[int]] = {}
         """For each value where it begins, and for text where each of its characters stands."""
-        _Walk(text, self.places).document()
+        self.keys: dict[Path, int] = {}
+        """Where the key of each value stands."""
+        _Walk(text, self.places, self.keys).document()
 
     def error(self, path: Path, message: str, at: int = 0) -> TextError:
         """An error about the value at the end of a path or, where there is none, about what holds it."""
@@ -63,6 +65,10 @@ class Document:
             path, at = path[:-1], 0
         places = self.places.get(path, [0])
         return TextError(self.source, self.text, places[min(at, len(places) - 1)], message)
+
+    def key_error(self, path: Path, message: str) -> TextError:
+        """An error about the key of a value."""
+        return TextError(self.source, self.text, self.keys.get(path, 0), message)
 
     def formula_error(self, path: Path, error: FormulaError) -> TextError:
         """The same for something wrong within a formula."""
@@ -72,8 +78,8 @@ class Document:
 class _Walk:
     """A walk through a text that is known to be TOML."""
 
-    def __init__(self, text: str, places: dict[Path, list[int]]):
-        self.text, self.places, self.at = text, places, 0
+    def __init__(self, text: str, places: dict[Path, list[int]], keys: dict[Path, int]):
+        self.text, self.places, self.keys, self.at = text, places, keys, 0
         self.tables: dict[Path, int] = {}
 
     def blank(self) -> None:
@@ -87,7 +93,7 @@ class _Walk:
             if self.text[self.at] == "[":
                 several = self.text.startswith("[[", self.at)
                 self.at += 2 if several else 1
-                table = self.key()
+                table = self.key(())
                 if several:
                     self.tables[table] = self.tables.get(table, -1) + 1
                     table = (*table, self.tables[table])
@@ -99,23 +105,26 @@ class _Walk:
 
     def pair(self, table: Path) -> None:
         begin = self.at
-        path = (*table, *self.key())
+        path = self.key(table)
         for length in range(len(table) + 1, len(path)):
             self.places.setdefault(path[:length], [begin])
         self.at = self.text.index("=", self.at) + 1
         self.blank()
         self.value(path)
 
-    def key(self) -> Path:
-        found: list[str] = []
+    def key(self, table: Path) -> Path:
+        """The path of a key within a table."""
+        found: list[str | int] = [*table]
         while True:
             self.blank()
+            begin = self.at
             if self.text[self.at] in "\"'":
                 found.append(self.string()[0])
             else:
                 bare = _BARE.match(self.text, self.at)
                 found.append(bare[0] if bare else "")
                 self.at = bare.end() if bare else self.at + 1
+            self.keys.setdefault(tuple(found), begin)
             self.blank()
             if not self.text.startswith(".", self.at):
                 return tuple(found)

@@ -28,7 +28,7 @@ from .curves import read_curve
 from .equations import Equation, read_equation, stated_field
 from .formula import Curve, Formula
 from .grammar import Scope, parse
-from .places import Document
+from .places import Document, TextError
 from .places import Path as Keys
 from .tokens import FormulaError, spelled
 from .tree import FUNCTIONS, Number, constant_of
@@ -89,7 +89,7 @@ class _Reader:
     def problem(self, name: str) -> Problem:
         for key in self.values:
             if key not in KEYS:
-                raise self.document.error((key,), str(unknown_name("entry", key, KEYS, of="a problem")))
+                raise self.document.key_error((key,), str(unknown_name("entry", key, KEYS, of="a problem")))
         for key in ("equation", "domain", "horizon", "initial"):
             if key not in self.values:
                 raise self.document.error((), f"There is no {key}. {_MISSING[key]}")
@@ -146,28 +146,44 @@ class _Reader:
         for key in self.table("parameters"):
             name = spelled(key)
             if not name.isidentifier() or name in FUNCTIONS:
-                raise self.document.error(
+                raise self.document.key_error(
                     ("parameters", key), f"A parameter cannot be called '{key}'. Rename it."
                 )
             if name in self.parameters:
-                raise self.document.error(("parameters", key), f"The parameter {name} is given twice.")
+                raise self.document.key_error(("parameters", key), f"The parameter {name} is given twice.")
             self.parameters[name] = self.quantity(("parameters", key))
 
     def read_curves(self) -> None:
         for key, value in self.table("data").items():
             name, path = spelled(key), ("data", key)
             if not name.isidentifier() or name in FUNCTIONS or name in self.parameters or name in AXES:
-                raise self.document.error(path, f"Data cannot be called '{key}'. Rename it.")
-            if not isinstance(value, str):
-                raise self.document.error(
-                    path, f'{key} names a file of two columns, as in {key} = "{key}.csv".'
-                )
-            if self.folder is None:
-                raise self.document.error(path, "A text without a file of its own cannot name data files.")
+                raise self.document.key_error(path, f"Data cannot be called '{key}'. Rename it.")
             try:
-                self.curves[name] = read_curve(self.folder / value)
+                self.curves[name] = self.curve(path, value)
+            except TextError:
+                raise
             except HcpinnError as error:
                 raise self.document.error(path, str(error)) from error
+
+    def curve(self, path: Keys, value: Any) -> Curve:
+        """A curve from the file that is named, or from numbers in place."""
+        key = path[-1]
+        if isinstance(value, dict) and set(value) == {"x", "values"}:
+            columns = value["x"], value["values"]
+            if all(isinstance(c, list) for c in columns) and len(columns[0]) == len(columns[1]):
+                x, values = (
+                    [self.real((*path, name, n)) for n in range(len(columns[0]))] for name in ("x", "values")
+                )
+                return Curve.through(list(zip(x, values, strict=True)), str(key))
+        if not isinstance(value, str):
+            raise self.document.error(
+                path,
+                f'{key} names a file of two columns, as in {key} = "{key}.csv", or is a table of two lists '
+                "of one length, x and values.",
+            )
+        if self.folder is None:
+            raise self.document.error(path, "A text without a file of its own cannot name data files.")
+        return read_curve(self.folder / value)
 
     def domain(self) -> Box:
         given = self.values["domain"]
@@ -180,7 +196,9 @@ class _Reader:
             )
         for letter in given:
             if letter not in AXES:
-                raise self.document.error(("domain", letter), f"There is no axis '{letter}': use x, y and z.")
+                raise self.document.key_error(
+                    ("domain", letter), f"There is no axis '{letter}': use x, y and z."
+                )
         letters = AXES[: len(given)]
         if set(given) != set(letters) or not given:
             raise self.document.error(("domain",), "The axes of a domain are x, or x and y, or x, y and z.")
@@ -257,7 +275,7 @@ class _Reader:
         for name in names:
             if name not in self.fields:
                 known = ", ".join(self.fields)
-                raise self.document.error((key, names[name]), f"'{name}' is no field: there is {known}.")
+                raise self.document.key_error((key, names[name]), f"'{name}' is no field: there is {known}.")
         for field in self.fields:
             if field not in names:
                 raise self.document.error((key,), f"{key} lacks a value for {field}.")
@@ -282,7 +300,7 @@ class _Reader:
             return Periodic() if found is None else found
         for axis in given:
             if axis not in self.axes:
-                raise self.document.error(
+                raise self.document.key_error(
                     ("boundary", axis), f"There is no axis '{axis}': the domain has {', '.join(self.axes)}."
                 )
         found = {}
@@ -300,7 +318,7 @@ class _Reader:
         sides = given if isinstance(given, dict) else {"lower": given, "upper": given}
         for side in sides:
             if side not in ("lower", "upper"):
-                raise self.document.error(
+                raise self.document.key_error(
                     (*path, side), f"An axis has a lower and an upper end, but no '{side}'."
                 )
         found = []

@@ -16,7 +16,8 @@ import numpy as np
 from ...errors import ProblemError
 from ...machine.precision import double
 from ..calling import argument_names, call_by_name
-from .formula import Formula
+from ..conditions import Prescribed
+from .formula import Curve, Formula
 from .tree import (
     ALIASES,
     FUNCTIONS,
@@ -29,6 +30,7 @@ from .tree import (
     Negative,
     Node,
     Power,
+    parts_of,
 )
 
 
@@ -216,11 +218,9 @@ def nodes_of(
         if not callable(function):
             return [node_of(function)]
         if isinstance(function, Formula):
-            if function.curves:
-                raise _Untold("data from a file")
             return list(function.trees)
         names = (*fields, *coordinates, *parameters)
-        with contextlib.suppress(TypeError, ValueError, AttributeError):
+        with contextlib.suppress(TypeError, ValueError, AttributeError, ProblemError):
             found = call_by_name(function, role, {n: Symbol(Name(n), axes) for n in names})
             return [node_of(v) for v in (found if isinstance(found, tuple | list) else (found,))]
         if fields:
@@ -228,6 +228,23 @@ def nodes_of(
         return _program(function, role, names)
     except _Untold as error:
         raise ProblemError(f"{role} cannot be written as text: it uses {error}.") from error
+
+
+def curves_of(*functions: Any) -> dict[str, Curve]:
+    """The curves in formulas, wherever they stand in a declaration."""
+    found: dict[str, Curve] = {}
+    for function in functions:
+        if isinstance(function, Formula):
+            parts = [part for tree in function.trees for part in parts_of(tree)]
+            used = {part.function for part in parts if isinstance(part, Call)}
+            found |= {name: curve for name, curve in function.curves.items() if name in used}
+        elif isinstance(function, Mapping):
+            found |= curves_of(*function.values())
+        elif isinstance(function, tuple | list):
+            found |= curves_of(*function)
+        elif isinstance(function, Prescribed):
+            found |= curves_of(function.lower, function.upper)
+    return found
 
 
 def _program(function: Callable[..., Any], role: str, names: Sequence[str]) -> list[Node]:

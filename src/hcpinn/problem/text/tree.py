@@ -234,11 +234,11 @@ def is_number(value: Any) -> bool:
 
 def power(base: Any, exponent: Any) -> Any:
     """base ^ exponent; of two numbers as floats, which cannot grow without bound as whole numbers do."""
+    if is_number(base) and base == math.e:
+        return FUNCTIONS["exp"].apply(exponent)
     if is_number(base) and is_number(exponent):
         found = complex(base) ** exponent if isinstance(base, complex) else float(base) ** exponent
         return int(found) if isinstance(found, float) and found.is_integer() and abs(found) < 2**53 else found
-    if is_number(base) and base == math.e:
-        return FUNCTIONS["exp"].apply(exponent)
     return base**exponent
 
 

@@ -115,9 +115,9 @@ class Terminal(Style):
         return shown + (lowered if not set(lowered) & set(letters) else f"_{letters}")
 
     def power(self, base: str, exponent: Node) -> str:
-        text = self.write(exponent, _POWER).replace("−", "-")
-        high = text.translate(_HIGH)
-        return base + high if text.lstrip("-").isdecimal() else f"{base}^{text}"
+        text = self.write(exponent, _POWER)
+        plain = text.strip("()").replace("−", "-")
+        return base + plain.translate(_HIGH) if plain.lstrip("-").isdecimal() else f"{base}^{text}"
 
     def call(self, function: str, arguments: Sequence[Node]) -> str:
         if function == "abs":

@@ -10,10 +10,11 @@ from ..conditions import Condition
 from ..declaration import HORIZON, Problem
 from ..parameters import Between
 from ..sides import Side
-from .symbols import nodes_of
+from .formula import Curve
+from .symbols import chained, curves_of, node_of, nodes_of
 from .tokens import spelled
-from .tree import Node, constant_of
-from .typeset import PLAIN
+from .tree import Derivative, Name, Node, constant_of
+from .typeset import PLAIN, Style
 
 
 def write_problem(problem: Problem) -> str:
@@ -46,6 +47,9 @@ def write_problem(problem: Problem) -> str:
     named = {name: value for name, value in problem.parameters.items() if name != HORIZON}
     if named:
         lines += ["", "[parameters]", *(f"{_key(n)} = {_quantity(v)}" for n, v in named.items())]
+    curves = curves_of(problem.rhs, problem.initial, problem.velocity, problem.boundary)
+    if curves:
+        lines += ["", "[data]", *(f"{_key(name)} = {_curve(own)}" for name, own in curves.items())]
     for title, table in (("ranges", problem.ranges), ("breaks", problem.breaks)):
         if table:
             lines += ["", f"[{title}]"]
@@ -67,17 +71,21 @@ def data_nodes(problem: Problem, role: str) -> list[Node]:
     return found
 
 
-def condition_text(problem: Problem, side: Side, number: int, condition: Condition) -> str:
+def condition_text(
+    problem: Problem, side: Side, number: int, condition: Condition, style: Style = PLAIN
+) -> str:
     """A condition on one field at one end, as in `u_n + 2.0 * u = sin(t)`."""
-    field = problem.fields[number]
-    terms = []
-    for order, factor in enumerate(condition.factors):
+    left: Node | None = None
+    for order, factor in reversed(list(enumerate(condition.factors))):
         if factor:
-            name = field + (f"_{'n' * order}" if order else "")
-            terms.append(name if factor == 1 else f"{factor!r} * {name}")
+            name: Node = Name(problem.fields[number])
+            name = Derivative(name, "n" * order) if order else name
+            term = name if factor == 1 else chained(node_of(factor), "*", name)
+            left = term if left is None else chained(left, "+", term)
+    assert left is not None
     nodes = nodes_of(condition.data, f"The data at {side.place}", (), problem.axes, problem.parameters, ())
-    node = nodes[0] if len(nodes) == 1 else nodes[condition.field or 0]
-    return f"{' + '.join(reversed(terms))} = {PLAIN.write(node)}"
+    right = nodes[0] if len(nodes) == 1 else nodes[condition.field or 0]
+    return f"{style.write(left)} = {style.write(right)}"
 
 
 def _data(problem: Problem, role: str) -> list[str]:
@@ -117,6 +125,10 @@ def _quantity(value: Any) -> str:
     if not isinstance(value, int | float):
         raise ProblemError(f"The parameter {value!r} cannot be written as text.")
     return repr(float(value))
+
+
+def _curve(curve: Curve) -> str:
+    return f"{{ x = {curve.knots.tolist()!r}, values = {curve.values.tolist()!r} }}"
 
 
 def _key(name: str) -> str:
