@@ -53,6 +53,7 @@ from .problem import (
     Periodic as Periodic,
     Problem as Problem,
     Robin as Robin,
+    Samples as Samples,
     apply as apply,
     parse_problem as parse_problem,
     read_problem as read_problem,

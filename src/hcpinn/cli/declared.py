@@ -21,12 +21,7 @@ METAVAR = "NAME|FILE.toml|FILE.py:NAME"
 def problem_from(name: str) -> Problem:
     """The problem that an argument stands for. A Python file is run, which FILE.py:NAME asks for."""
     from ..catalog import ENTRIES, find_problem
-    from ..problem import read_problem
 
-    if name in ENTRIES:
-        return find_problem(name)
-    if name.endswith(".toml"):
-        return read_problem(name)
     path, colon, variable = name.rpartition(":")
     if colon and path.endswith(".py"):
         return _from_python(Path(path), variable)
@@ -34,7 +29,7 @@ def problem_from(name: str) -> Problem:
         raise FileError(
             f"Say which problem of the file is meant, as in {name}:problem. The file is then run."
         )
-    if Path(name).is_file():
+    if name not in ENTRIES and not name.endswith(".toml") and Path(name).is_file():
         raise FileError(f"{name} is neither a .toml nor a .py file. A problem as text ends in .toml.")
     return find_problem(name)
 

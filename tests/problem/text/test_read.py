@@ -10,16 +10,14 @@ import pytest
 import hcpinn as hc
 from hcpinn.catalog import ENTRIES
 from hcpinn.equation import content_of, fingerprint
-from hcpinn.problem.text.formula import Curve
 from hcpinn.problem.text.places import TextError
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def columns(name):
-    return Curve.through(
-        [tuple(p) for p in np.loadtxt(EXAMPLES / f"{name}.csv", delimiter=",", skiprows=1)], name
-    )
+    x, values = np.loadtxt(EXAMPLES / f"{name}.csv", delimiter=",", skiprows=1).T
+    return hc.Samples(values, x=x)
 
 
 def declared():
@@ -101,8 +99,8 @@ def declared():
             "parameters": {"D": 0.05},
         },
         "profile": {
-            "rhs": lambda u, x: (k(x) * u.x).x,
-            "initial": u0.at,
+            "rhs": lambda u, x: (hc.apply(k, x) * u.x).x,
+            "initial": u0,
             "domain": hc.Interval(0, 1),
             "horizon": 0.5,
             "boundary": hc.Neumann(0.0),
@@ -274,7 +272,7 @@ def test_ranges_and_numbers_as_formulas():
 def test_a_data_file_that_is_none_is_named_with_its_line(tmp_path):
     (tmp_path / "f.csv").write_text("x,f\n0,1\n1,two\n")
     (tmp_path / "p.toml").write_text(text(initial='initial = "f(x)"', data='data = { f = "f.csv" }'))
-    with pytest.raises(TextError, match=r"f.csv, line 3: two numbers are expected"):
+    with pytest.raises(TextError, match=r"f.csv, line 3: numbers are expected"):
         hc.read_problem(tmp_path / "p.toml")
 
 

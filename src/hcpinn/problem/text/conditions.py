@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..conditions import Data, Derivative, Dirichlet, Linear, Neumann, Prescribed, Robin
-from .formula import Curve, Formula
+from ..samples import Samples
+from .formula import Formula
 from .grammar import Scope, parse_all
 from .tokens import FormulaError
-from .tree import Chain, Literal, Name, Negative, Node, constant_of, parts_of
-from .tree import Derivative as Slope
+from .tree import Chain, Derivative as Slope, Literal, Name, Negative, Node, constant_of, parts_of
 from .typeset import PLAIN
 
 
@@ -36,7 +36,7 @@ class Wall:
 
 
 def read_conditions(
-    text: str, scope: Scope, wall: Wall, curves: Mapping[str, Curve]
+    text: str, scope: Scope, wall: Wall, curves: Mapping[str, Samples]
 ) -> list[tuple[str, Prescribed]]:
     """The conditions that a text states, with the field that each is on."""
     scope = replace(scope, letters="n" + wall.letter, about="A condition")
@@ -57,7 +57,7 @@ def _condition(
     factors: dict[tuple[str, int], float],
     terms: list[tuple[str, Node]],
     scope: Scope,
-    curves: Mapping[str, Curve],
+    curves: Mapping[str, Samples],
     left: Node,
 ) -> tuple[str, Prescribed]:
     factors = {key: factor for key, factor in factors.items() if factor}
@@ -81,7 +81,7 @@ def _condition(
     return field, Linear(data, factors=every)
 
 
-def _data(terms: list[tuple[str, Node]], divisor: float, scope: Scope, curves: Mapping[str, Curve]) -> Data:
+def _data(terms: list[tuple[str, Node]], divisor: float, scope: Scope, curves: Mapping[str, Samples]) -> Data:
     """The data, divided by the factor of what they are of."""
     terms = [(sign, node) for sign, node in terms if constant_of(node) != 0]
     if not terms:

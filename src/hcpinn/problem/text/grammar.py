@@ -252,7 +252,7 @@ class _Parser:
         if name in scope.names:
             return Name(name, at=token.at)
         if name in scope.curves:
-            return self.called(token, name, 1, 1)
+            return self.called(token, name, 1, 4)
         base, _, letters = name.rpartition("_")
         if base in scope.fields:
             return self.differentiated(Name(base, at=token.at), letters, token.at)

@@ -22,16 +22,16 @@ from ...machine.files import reading
 from ..conditions import Periodic
 from ..declaration import Problem
 from ..domain import AXES, Box, Interval
-from ..parameters import Between
+from ..parameters import Between, Open
+from ..samples import Samples
 from .conditions import Wall, read_conditions
-from .curves import read_curve
+from .curves import read_samples, samples_of
 from .equations import Equation, read_equation, stated_field
-from .formula import Curve, Formula
+from .formula import Formula
 from .grammar import Scope, parse
-from .places import Document, TextError
-from .places import Path as Keys
+from .places import Document, Path as Keys
 from .tokens import FormulaError, spelled
-from .tree import FUNCTIONS, Number, constant_of
+from .tree import FUNCTIONS, Call, Node, Number, constant_of, parts_of
 from .typeset import PLAIN
 
 LARGEST = 1 << 20
@@ -82,8 +82,9 @@ class _Reader:
     def __init__(self, document: Document, folder: Path | None):
         self.document, self.values, self.folder = document, document.values, folder
         self.parameters: dict[str, Any] = {}
-        self.curves: dict[str, Curve] = {}
+        self.curves: dict[str, Samples] = {}
         self.axes: tuple[str, ...] = ()
+        self.bounds: dict[str, tuple[float, float]] = {}
         self.fields: tuple[str, ...] = ()
 
     def problem(self, name: str) -> Problem:
@@ -95,7 +96,7 @@ class _Reader:
                 raise self.document.error((), f"There is no {key}. {_MISSING[key]}")
         self.read_parameters()
         domain = self.domain()
-        self.axes = domain.axes
+        self.axes, self.bounds = domain.axes, dict(zip(domain.axes, domain.bounds, strict=True))
         self.read_curves()
         equations = self.equations()
         order = equations[0].order
@@ -159,31 +160,51 @@ class _Reader:
             if not name.isidentifier() or name in FUNCTIONS or name in self.parameters or name in AXES:
                 raise self.document.key_error(path, f"Data cannot be called '{key}'. Rename it.")
             try:
-                self.curves[name] = self.curve(path, value)
-            except TextError:
-                raise
+                found = self.samples(value, str(key))
+                self.curves[name] = found.along(self.bounds, self.repeats())
             except HcpinnError as error:
                 raise self.document.error(path, str(error)) from error
 
-    def curve(self, path: Keys, value: Any) -> Curve:
-        """A curve from the file that is named, or from numbers in place."""
-        key = path[-1]
-        if isinstance(value, dict) and set(value) == {"x", "values"}:
-            columns = value["x"], value["values"]
-            if all(isinstance(c, list) for c in columns) and len(columns[0]) == len(columns[1]):
-                x, values = (
-                    [self.real((*path, name, n)) for n in range(len(columns[0]))] for name in ("x", "values")
-                )
-                return Curve.through(list(zip(x, values, strict=True)), str(key))
+    def samples(self, value: Any, key: str) -> Samples:
+        """Values from the file that is named, or those that are written out."""
+        if isinstance(value, dict):
+            return samples_of(value)
         if not isinstance(value, str):
-            raise self.document.error(
-                path,
-                f'{key} names a file of two columns, as in {key} = "{key}.csv", or is a table of two lists '
-                "of one length, x and values.",
-            )
+            raise ProblemError(f'{key} names a file of columns, as in {key} = "{key}.csv".')
         if self.folder is None:
-            raise self.document.error(path, "A text without a file of its own cannot name data files.")
-        return read_curve(self.folder / value)
+            raise ProblemError("A text without a file of its own cannot name data files.")
+        return read_samples(self.folder / value)
+
+    def checked(self, node: Node) -> Node:
+        """A formula whose measured values are taken at the coordinates that they are given for."""
+        for part in parts_of(node):
+            own = self.curves.get(part.function) if isinstance(part, Call) else None
+            if own is None or not isinstance(part, Call):
+                continue
+            places = [getattr(argument, "name", "") for argument in part.arguments]
+            if places != [*own.grids]:
+                raise FormulaError(
+                    f"{part.function} has values along {', '.join(own.grids)}: write {part.function}"
+                    f"({', '.join(own.grids)}).",
+                    max(part.at, 0),
+                )
+            try:
+                own.check(part.function, {**self.bounds, "t": self.times()})
+            except ProblemError as error:
+                raise FormulaError(str(error), max(part.at, 0)) from error
+        return node
+
+    def repeats(self) -> list[str]:
+        """The axes along which the problem is periodic."""
+        given = self.values.get("boundary", "periodic")
+        by_axis = given if isinstance(given, dict) else dict.fromkeys(self.axes, given)
+        return [axis for axis in self.axes if by_axis.get(axis) == "periodic"]
+
+    def times(self) -> tuple[float, float]:
+        """The first and the last."""
+        last = self.quantity(("horizon",))
+        start = self.real(("start",)) if "start" in self.values else 0.0
+        return start, max(last.extremes) if isinstance(last, Open) else last
 
     def domain(self) -> Box:
         given = self.values["domain"]
@@ -249,6 +270,7 @@ class _Reader:
             for text, field, path in zip(texts, fields, paths, strict=True)
         ]
         for equation, path in zip(found, paths, strict=True):
+            self.within(path, lambda e=equation: self.checked(e.right))
             if equation.order != found[0].order:
                 raise self.document.error(
                     path, "All equations have the same order in time, but these have not."
@@ -287,10 +309,12 @@ class _Reader:
             return float(given)
         if not isinstance(given, str):
             raise self.document.error(path, 'This is a number, or a formula such as "sin(pi x)".')
-        node = self.within(path, lambda: parse(given, scope))
+        node = self.within(path, lambda: self.checked(parse(given, scope)))
         number = constant_of(node)
         if number is not None:
             return number if isinstance(number, complex) else float(number)
+        if isinstance(node, Call) and node.function in self.curves:
+            return self.curves[node.function]
         return Formula((PLAIN.write(node),), scope, self.curves)
 
     def boundary(self) -> Any:

@@ -6,6 +6,7 @@ Where a function uses `jax.numpy`, which takes no symbols, its JAX program is re
 from __future__ import annotations
 
 import contextlib
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,8 @@ from ...errors import ProblemError
 from ...machine.precision import double
 from ..calling import argument_names, call_by_name
 from ..conditions import Prescribed
-from .formula import Curve, Formula
+from ..samples import Samples
+from .formula import Formula
 from .tree import (
     ALIASES,
     FUNCTIONS,
@@ -219,6 +221,9 @@ def nodes_of(
             return [node_of(function)]
         if isinstance(function, Formula):
             return list(function.trees)
+        if isinstance(function, Samples):
+            places = tuple(Name(name) for name in function.grids)
+            return [Call(_name_of(function), places)]
         names = (*fields, *coordinates, *parameters)
         with contextlib.suppress(TypeError, ValueError, AttributeError, ProblemError):
             found = call_by_name(function, role, {n: Symbol(Name(n), axes) for n in names})
@@ -230,11 +235,18 @@ def nodes_of(
         raise ProblemError(f"{role} cannot be written as text: it uses {error}.") from error
 
 
-def curves_of(*functions: Any) -> dict[str, Curve]:
+def _name_of(samples: Samples) -> str:
+    """A name for samples that a declaration holds without one."""
+    return f"data_{'_'.join(samples.grids)}_{zlib.crc32(samples.given.tobytes()):08x}"
+
+
+def curves_of(*functions: Any) -> dict[str, Samples]:
     """The curves in formulas, wherever they stand in a declaration."""
-    found: dict[str, Curve] = {}
+    found: dict[str, Samples] = {}
     for function in functions:
-        if isinstance(function, Formula):
+        if isinstance(function, Samples):
+            found[_name_of(function)] = function
+        elif isinstance(function, Formula):
             parts = [part for tree in function.trees for part in parts_of(tree)]
             used = {part.function for part in parts if isinstance(part, Call)}
             found |= {name: curve for name, curve in function.curves.items() if name in used}

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.special
 from jaxtyping import Array
 
-from ..expression import Expression
+from ..expression import Expression, apply
 
 Number = int | float | complex
 
@@ -212,7 +212,11 @@ def value_of(node: Node, names: Mapping[str, Any], curves: Mapping[str, Callable
             case Call():
                 arguments = [value(a) for a in node.arguments]
                 own = curves.get(node.function)
-                return (own or FUNCTIONS[node.function].apply)(*arguments)
+                if own is None:
+                    return FUNCTIONS[node.function].apply(*arguments)
+                if any(isinstance(a, Expression) for a in arguments):
+                    return apply(own, *arguments)
+                return own(*arguments)
             case _:
                 raise TypeError(type(node))
 

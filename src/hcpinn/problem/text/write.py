@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+
 from ...errors import ProblemError
 from ..conditions import Condition
 from ..declaration import HORIZON, Problem
 from ..parameters import Between
+from ..samples import Samples
 from ..sides import Side
-from .formula import Curve
 from .symbols import chained, curves_of, node_of, nodes_of
 from .tokens import spelled
 from .tree import Derivative, Name, Node, constant_of
@@ -49,7 +51,7 @@ def write_problem(problem: Problem) -> str:
         lines += ["", "[parameters]", *(f"{_key(n)} = {_quantity(v)}" for n, v in named.items())]
     curves = curves_of(problem.rhs, problem.initial, problem.velocity, problem.boundary)
     if curves:
-        lines += ["", "[data]", *(f"{_key(name)} = {_curve(own)}" for name, own in curves.items())]
+        lines += ["", "[data]", *(f"{_key(name)} = {_samples(own)}" for name, own in curves.items())]
     for title, table in (("ranges", problem.ranges), ("breaks", problem.breaks)):
         if table:
             lines += ["", f"[{title}]"]
@@ -127,8 +129,11 @@ def _quantity(value: Any) -> str:
     return repr(float(value))
 
 
-def _curve(curve: Curve) -> str:
-    return f"{{ x = {curve.knots.tolist()!r}, values = {curve.values.tolist()!r} }}"
+def _samples(samples: Samples) -> str:
+    if np.iscomplexobj(samples.given):
+        raise ProblemError("Complex samples cannot be written as text.")
+    grids = ", ".join(f"{name} = {grid.tolist()!r}" for name, grid in samples.grids.items())
+    return f"{{ {grids}, values = {samples.given.tolist()!r} }}"
 
 
 def _key(name: str) -> str:
