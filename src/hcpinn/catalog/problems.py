@@ -59,7 +59,7 @@ ENTRIES: Mapping[str, Entry] = _Entries()
 
 def find_problem(name: str) -> Problem:
     """The catalogue's problem of this name, or the one that a `.toml` file of this name states."""
-    if name.endswith(".toml"):
+    if isinstance(name, str) and name.endswith(".toml"):
         return read_problem(name)
     if name not in ENTRIES:
         raise unknown_name("problem", name, ENTRIES)

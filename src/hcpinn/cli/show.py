@@ -75,7 +75,7 @@ def _means(problem: Problem) -> dict[str, str]:
 
 
 def _unicode() -> bool:
-    return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    return (sys.stdout.encoding or "utf-8").lower().replace("-", "").startswith("utf")
 
 
 def picture(problem: Problem, *, ascii_only: bool = False) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import itertools
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -142,7 +142,6 @@ def solve(
         chosen = _with_budget(chosen or find_method(TAKES_OVER, problem), steps, points)
     folder = out or Path("out") / folder_name(name)
     check_folder(folder)
-    identity = _identity(problem, chosen, seed, accuracy)
     checkpoint = folder / solving.CHECKPOINT
     before = written(checkpoint)
     with patient_interrupt() as interrupted:  # so that nothing is lost between the two
@@ -159,8 +158,8 @@ def solve(
             devices=devices,
         )
         if is_first():
-            _spare(folder, identity)
-            _write(solution, folder, identity)
+            _spare(folder, solution)
+            _write(solution, folder)
     stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
     if is_first():
         if not stopped_early and written(checkpoint) != before:  # else it is of another training
@@ -215,24 +214,19 @@ _RESULTS = ("summary.json", "solution.npz", "method.toml", "solution.gif", "*.pn
 """What a run leaves in its folder."""
 
 
-def _identity(problem: Problem, method: Any, seed: int, accuracy: float) -> str:
-    """What tells one run from another."""
-    from ..descent import to_dict
-    from ..equation import fingerprint
-
-    said = [fingerprint(problem), None if method is None else to_dict(method), seed, accuracy]
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+_PASSING = ("wall_s", "device", "versions", "kernels")
+"""What a repeated run need not agree in."""
 
 
-def _spare(folder: Path, identity: str) -> None:
-    """Move what another run left in the folder out of the way."""
+def _spare(folder: Path, solution: Solution) -> None:
+    """Move what another run left in the folder out of the way; the same one is replaced."""
     from ..machine.files import read_json
 
-    try:
-        if read_json(folder / "summary.json").get("run") == identity:
+    new = json.loads(json.dumps(solution.summary()))
+    with contextlib.suppress(HcpinnError, AttributeError):
+        old = read_json(folder / "summary.json")
+        if all(old.get(key) == value for key, value in new.items() if key not in _PASSING):
             return
-    except (HcpinnError, AttributeError):
-        pass
     found = [path for pattern in _RESULTS for path in sorted(folder.glob(pattern))]
     if not found:
         return
@@ -244,14 +238,13 @@ def _spare(folder: Path, identity: str) -> None:
     typer.echo(f"Results of another run were in {folder}; they are now in {kept}.", err=True)
 
 
-def _write(solution: Solution, folder: Path, identity: str) -> None:
+def _write(solution: Solution, folder: Path) -> None:
     """Save what must not be lost."""
     from ..descent import save_method
     from ..machine.files import write_bytes
 
     solution.save(folder / "solution.npz")
-    summary = {**solution.summary(), "run": identity}
-    write_bytes(folder / "summary.json", (json.dumps(summary, indent=2) + "\n").encode())
+    write_bytes(folder / "summary.json", (json.dumps(solution.summary(), indent=2) + "\n").encode())
     save_method(solution.method, folder / "method.toml")
 
 

@@ -102,7 +102,7 @@ class Problem:
         from .checks import check_problem, check_settings
 
         with double():
-            check_settings(self)
+            check_settings(self.nominal)
             for name in ("initial", "velocity"):
                 object.__setattr__(self, name, settled(getattr(self, name), self, name))
             check_problem(self)

@@ -244,7 +244,8 @@ def _compared(
 def settled(run: Run) -> Run:
     """A run whose problem and method are no longer names."""
     problem = _as_problem(run.problem)
-    return dataclasses.replace(run, problem=problem, method=_as_method(run.method, problem))
+    method = find_method(run.method, problem) if isinstance(run.method, str) else run.method
+    return dataclasses.replace(run, problem=problem, method=method)
 
 
 def _as_problem(problem: Any) -> Problem:
