@@ -169,15 +169,11 @@ def check_file(path: Path) -> None:
 
 def show_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Print labels and values in two columns."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
+    table = make_table("label", "value", whole=("label",))
+    table.show_header = False
     for label, value in facts:
-        table.add_row(label, escape(value))
-    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
+        table.add_row(f"[bold]{label}[/]", escape(value))
+    console().print(table)
 
 
 def escape(text: Any) -> str:

@@ -69,7 +69,7 @@ _Together = Annotated[
 ]
 _RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")]
 _Solutions = Annotated[
-    bool, typer.Option("--solutions/--no-solutions", help="Keep solution files beside the records.")
+    bool, typer.Option("--solutions/--no-solutions", help="Keep solution files with the records.")
 ]
 _Processes = Annotated[
     int,

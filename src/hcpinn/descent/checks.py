@@ -92,7 +92,7 @@ def needed_bytes(stage: Stage, size: int, outputs: int, *, points: int, runs: in
 
 
 def available_bytes() -> int | None:
-    """The memory that is free on the device in use; None where nobody says."""
+    """The memory that is free on the device in use; None if unknown."""
     device = jax.local_devices()[0]
     if device.platform != "cpu":
         stats = device.memory_stats() or {}
@@ -108,7 +108,14 @@ def available_bytes() -> int | None:
 
 
 def check_memory(stages: Sequence[Stage], objective: Objective, *, points: int, runs: int) -> None:
-    """Refuse a stage whose matrices do not fit, before any time is spent on it."""
+    """Refuse a stage whose matrices do not fit, before any time is spent on it.
+
+    Args:
+        stages: those of the method.
+        objective: what they make small.
+        points: residual points of each run.
+        runs: how many train together.
+    """
     free = available_bytes()
     for stage in stages:
         needed = needed_bytes(stage, objective.size, objective.trial.outputs, points=points, runs=runs)

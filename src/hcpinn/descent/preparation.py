@@ -255,7 +255,7 @@ class Preparation:
         return np.concatenate(found)[: len(points)]
 
     def _check_custom_parts(self) -> None:
-        """A lift or gate of one's own must suit every time window: better to know before training."""
+        """A custom lift or gate must suit every time window: better to know before training."""
         count = self.method.windows
         for number, run in enumerate(self.runs):
             custom = isinstance(run.method.lift, CustomLift) or isinstance(run.method.gate, CustomGate)

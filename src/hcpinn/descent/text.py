@@ -33,7 +33,7 @@ ENGINES: dict[str, Any] = {}
 
 
 def to_dict(method: Any) -> dict[str, Any]:
-    """A method as nested dictionaries of plain values; functions of your own appear by name only."""
+    """A method as nested dictionaries of plain values; custom functions appear by name only."""
     engine = {} if method.engine == Method.engine else {"engine": method.engine}
     return engine | {f.name: _plain(getattr(method, f.name)) for f in dataclasses.fields(method)}
 

@@ -1,14 +1,17 @@
 """The loss: the residual, penalties, weights and batches."""
 
 from .chunks import chunk_size as chunk_size, jacobian_chunk as jacobian_chunk
-from .data import Batches as Batches, Data as Data, stack as stack, take_batch as take_batch
-from .devices import Devices as Devices, find_devices as find_devices
-from .objective import (
+from .data import (
+    Batches as Batches,
+    Data as Data,
     Linearized as Linearized,
     Measured as Measured,
-    Objective as Objective,
     Rows as Rows,
+    stack as stack,
+    take_batch as take_batch,
 )
+from .devices import Devices as Devices, find_devices as find_devices
+from .objective import Objective as Objective
 from .penalties import (
     BoundaryPenalty as BoundaryPenalty,
     DataPenalty as DataPenalty,

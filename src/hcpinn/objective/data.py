@@ -1,4 +1,4 @@
-"""What the loss is computed from, for one run and for several that train together, and mini-batches of it."""
+"""What the loss is computed from, for one run or several, what is found, and mini-batches."""
 
 from __future__ import annotations
 
@@ -33,6 +33,34 @@ class Data(eqx.Module):
     def when(self, term: str) -> Float[Array, "*runs points"]:
         """The times of a term's points, from 0 at the start to 1 at the horizon."""
         return (self.blocks[term].fixed[0].coordinates[..., 0] - self.span[..., 0]) / self.span[..., 1]
+
+
+class Measured(eqx.Module):
+    """The loss at some parameters, with everything that comes with it."""
+
+    loss: Float[Array, ""]
+    gradient: Float[Array, " parameters"]
+    terms: dict[str, Float[Array, ""]]
+    """The mean squared mismatch of each term, without any weights."""
+    squares: dict[str, Float[Array, " points"]]
+    """The squared mismatch at each point of each term."""
+
+
+class Linearized(eqx.Module):
+    """The loss near some parameters, Σ (ρ + J δ)², by its normal equations."""
+
+    loss: Float[Array, ""]
+    slope: Float[Array, " parameters"]
+    """Jᵀ ρ, half the gradient."""
+    gram: Float[Array, "parameters parameters"]
+    """Jᵀ J."""
+
+
+class Rows(eqx.Module):
+    """A term's mismatches, and how each answers to the network's parameters."""
+
+    values: Float[Array, "*rows"]
+    jacobian: Float[Array, "*rows parameters"]
 
 
 def stack(runs: Sequence[Data]) -> tuple[Data, Any]:

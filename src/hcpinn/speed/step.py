@@ -98,7 +98,7 @@ class TrainingStep:
         self.taken = 0
 
     def advance(self, steps: int) -> jax.Array:
-        """Take so many steps in one call, as training does, and return their losses."""
+        """Take this many steps in one call, as training does, and return their losses."""
         with double():
             self.carry, losses = self.program.advance(self.carry, self.data, self.taken, steps)
         self.taken += steps

@@ -71,7 +71,7 @@ def main(settings: Mapping[str, Any]) -> None:
         try:
             pickle.dump(answer, answers)
             answers.flush()
-        except OSError:  # nobody listens
+        except OSError:  # the parent is gone
             os._exit(1)
 
     threading.Thread(target=_listen, args=(tasks, stop), daemon=True).start()

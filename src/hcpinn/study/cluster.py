@@ -36,7 +36,7 @@ _TOKEN = "token"
 
 _PRIVATE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
 """Environment variables that make Ray listen on 127.0.0.1, as it always does on Windows and macOS, and, from
-Ray 2.52 on, refuse whoever does not show its token."""
+Ray 2.52 on, refuse connections without its token."""
 
 
 @contextlib.contextmanager
@@ -95,7 +95,7 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
 
 
 def _check_address(address: str) -> None:
-    """Find out in seconds, where Ray takes minutes, that nobody listens at HOST:PORT."""
+    """Find out in seconds that nothing listens at HOST:PORT; Ray takes minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         return

@@ -143,7 +143,7 @@ def _shape(problem: Problem, embedding: Embedding, network: Network) -> _Shape:
 
 
 def cost(runs: Sequence[Run], machine: Machine) -> Cost:
-    """Time and memory of runs that train together."""
+    """Time and memory of `runs` that train together on a `machine`."""
     count, method = len(runs), runs[0].method
     if method.engine != Method.engine:
         return Cost(count * _EVOLUTION.seconds, _EVOLUTION.bytes)
@@ -184,7 +184,11 @@ def _state_bytes(stage: Stage, shape: _Shape, points: int) -> int:
 def largest_group(runs: Sequence[Run], machine: Machine, *, most: int = LARGEST, abreast: int = 1) -> int:
     """How many of some runs of one shape fit into the memory that is free, at least one.
 
-    `abreast` is how many groups of that size are to fit at once.
+    Args:
+        runs: those of the shape.
+        machine: where they train.
+        most: how many may train together.
+        abreast: how many groups of that size are to fit at once.
     """
     free = available_bytes()
     size = min(most, len(runs))

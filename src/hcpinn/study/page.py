@@ -29,11 +29,11 @@ class Chapter:
     title: str
     html: str
     remark: str = ""
-    """What the contents say beside its title."""
+    """What the contents say next to its title."""
     short: str = ""
     """Its title in the contents, if that is another."""
     inner: tuple[Chapter, ...] = ()
-    """Chapters that the contents show below it, in place of content of its own."""
+    """Chapters that the contents show below it; it then has no content itself."""
 
 
 class StudyPage:
@@ -43,7 +43,7 @@ class StudyPage:
     """
 
     style = script = ""
-    """CSS and JavaScript of its own."""
+    """Additional CSS and JavaScript."""
     title: str
     lead: str
     """HTML below the title."""
@@ -113,7 +113,14 @@ READING = (
 def table_chapter(
     table: Table, drawn: Sequence[str], *, later: str = "Not yet run", short: str = ""
 ) -> Chapter:
-    """A table with its figures, folded away while nothing of it was run."""
+    """A table with its figures, folded away while nothing of it was run.
+
+    Args:
+        table: the table.
+        drawn: its figures, as HTML.
+        later: what stands for it as long as it is folded away.
+        short: its title in the contents, if that is another.
+    """
     about = f'<p class="about">{elements.code(table.about)}</p>' if table.about else ""
     if not table.rows:
         html = f'{about}<p class="about">Not yet run.</p>'

@@ -10,8 +10,7 @@ from typing import Any
 
 from ..descent.runs import Run
 from ..errors import FileError, HcpinnError, MethodError
-from .agreement import Pair, other_seeds
-from .compare import FILE, Comparison
+from .compare import FILE, Comparison, Pair, other_seeds
 from .declaration import Section, Study
 from .record import Record
 from .runner import Tally, run_study
@@ -63,7 +62,7 @@ class Recheck(Comparison):
     selection: Selection
 
     def write(self, folder: str | Path) -> Path:
-        """Write `recheck.json` beside the runs that were trained for it."""
+        """Write `recheck.json` next to the runs trained for it."""
         chosen = self.selection
         left_out = list(chosen.left_out)
         return self._write(

@@ -71,7 +71,7 @@ def run_study(
     Args:
         study: what to train.
         out: the folder of the store; created if missing.
-        solutions: whether to keep solutions beside the records.
+        solutions: whether to keep solutions with the records.
         retry_failed: whether to try failed runs again.
         together: the largest number of runs to train together; by default what fits into memory, up to 16.
         max_seconds: stop after this time, with checkpoints from which the next call resumes.
@@ -210,7 +210,7 @@ class _Runner:
                 break
             # What is left is in the hands of other processes: wait until they have it, or are gone.
             if not told:
-                self.watch.say("Waiting for runs that another process trains.")
+                self.watch.note("Waiting for runs that another process trains.")
                 told = True
             if self._late:
                 self.stop = Stop.TIME
@@ -279,14 +279,14 @@ class _Runner:
         del self.running[group.name]
         settled: list[Record] = []
         if outcome.note:
-            self.watch.say(outcome.note)
+            self.watch.note(outcome.note)
         if outcome.stop is not None:
             self.stop = self.stop or outcome.stop
             self._state(group)
         elif outcome.trouble and len(group) > 1:
             # Smaller groups where memory is short; else each run alone, so that the guilty one fails alone.
             size = -(-len(group) // 2) if outcome.too_large else 1
-            self.watch.say(f"{len(group)} runs together: {outcome.trouble} Trying {size} at a time.")
+            self.watch.note(f"{len(group)} runs together: {outcome.trouble} Trying {size} at a time.")
             self.queue.extendleft(reversed(group.parts(size)))
         elif outcome.trouble:
             facts = {"key": group.keys[0], "commit": source_commit(), "finished": now()}

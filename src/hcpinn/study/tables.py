@@ -1,4 +1,4 @@
-"""Tables as Markdown, CSV and LaTeX; those of a study are one for each section, and one of the runs besides.
+"""Tables as Markdown, CSV and LaTeX; a study has one for each section, and one for all other runs.
 
 tables = study_tables(read_results("out/study"))
 print(tables[0].markdown())

@@ -42,7 +42,7 @@ class Task:
     checkpoint_every: float
     """Seconds between checkpoints."""
     solutions: bool
-    """Whether solutions are wanted beside the records."""
+    """Whether to return solutions with the records."""
 
     @property
     def left(self) -> float | None:

@@ -79,6 +79,11 @@ class Spectrum:
         p = self.eigenvalues[self.eigenvalues > 0] / self.trace
         return float(np.exp(-np.sum(p * np.log(p))))
 
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What says most about it, by name."""
+        return {name: getattr(self, name) for name in ("largest", "condition", "rank", "effective_rank")}
+
     def ratio(self, number: int) -> float:
         """λ₁/λₙ: how much more slowly the n-th direction is learnt than the first."""
         return self.largest / float(self.eigenvalues[number - 1])

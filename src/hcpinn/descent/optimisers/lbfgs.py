@@ -93,7 +93,7 @@ class LBFGS(QuasiNewton):
         )
 
     def hold(self, going: Array, new: Any, old: Any) -> Any:
-        # Without parameters that are numbers no step is kept, so the tall arrays are what they were.
+        # With NaN parameters no step is kept, so the tall arrays stay as they are.
         held = super().hold(going, new, old)
         return eqx.tree_at(lambda s: (s.steps, s.changes), held, (new.steps, new.changes))
 

@@ -35,7 +35,7 @@ class Target:
         return self.objective.measure(theta, self.data, self.factors)
 
     def linearize(self, theta: Array, *, last: int | None = None) -> Linearized:
-        """Loss and normal equations, of all parameters or of so many of the last ones."""
+        """Loss and normal equations, of all parameters, or of the `last` ones."""
         return self.objective.linearize(theta, self.data, self.factors, last=last)
 
     def sketch(self, theta: Array, *, group: int, number: Array) -> Rows:
@@ -114,10 +114,16 @@ class Stage(abc.ABC):
 
     @abc.abstractmethod
     def step(self, target: Target, theta: Array, state: Any) -> Step:
-        """One step."""
+        """One step.
+
+        Args:
+            target: what is made small.
+            theta: the parameters it starts from.
+            state: what the optimiser remembers, from `init` or from the step before.
+        """
 
     def hold(self, going: Array, new: Any, old: Any) -> Any:
-        """The state after a step, or where `going` is false, that before it.
+        """The state after a step, `new`, or where `going` is false, that before it, `old`.
 
         Unless the stage is tolerant, a run that has stopped took its step from NaN parameters.
         """
@@ -125,14 +131,30 @@ class Stage(abc.ABC):
 
     @abc.abstractmethod
     def renew(self, fresh: Any, before: Any) -> Any:
-        """The state after the points were replaced: a fresh one that keeps what was learned of the shape."""
+        """The state after the points were replaced.
+
+        Args:
+            fresh: the state that `init` gives at the new points.
+            before: the state at the old ones, which knows the shape of the objective.
+        """
 
     @abc.abstractmethod
     def work(self, points: int, parameters: int) -> float:
-        """About how many multiplications a step takes, in units of those of one layer."""
+        """About how many multiplications a step takes, in units of those of one layer.
+
+        Args:
+            points: how many points it looks at.
+            parameters: how many the network has.
+        """
 
     def numbers(self, points: int, outputs: int, parameters: int) -> int:
-        """About how many numbers its matrices hold, where those are large."""
+        """About how many numbers its matrices hold, where those are large.
+
+        Args:
+            points: residual points of a run.
+            outputs: of the network.
+            parameters: of the network.
+        """
         return 0
 
     @abc.abstractmethod

@@ -41,7 +41,11 @@ class KernelState:
     """A kernel after some steps of Adam."""
 
     steps: int
-    spectrum: Spectrum
+    largest: float
+    condition: float
+    rank: int
+    effective_rank: float
+    eigenvalues: tuple[float, ...]
     shares: Mapping[str, float]
     """Each term's share of the trace."""
     losses: Mapping[str, float]
@@ -214,7 +218,8 @@ def _state(
         }
     return KernelState(
         steps=steps,
-        spectrum=found,
+        **found.figures,
+        eigenvalues=tuple(found.eigenvalues),
         shares=trace_shares(tangent),
         losses=losses,
         drift=float(drift),
