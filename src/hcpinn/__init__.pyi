@@ -26,6 +26,14 @@ from .descent import (
 from .errors import (
     HcpinnError as HcpinnError,
 )
+from .estimation import (
+    Estimate as Estimate,
+    Fit as Fit,
+    FitVerdict as FitVerdict,
+    Measurements as Measurements,
+    Unknown as Unknown,
+    fit as fit,
+)
 from .evolution import (
     Evolution as Evolution,
 )

@@ -110,7 +110,7 @@ class Carrier:
         def along(t: Array) -> Array:
             return self._slow(jnp.concatenate([t[:, None], place], axis=1))
 
-        return _depends(along, jnp.asarray([self.problem.start]))
+        return depends(along, jnp.asarray([self.problem.start]))
 
     @cached_property
     def _slow(self) -> Callable[[Array], Array]:
@@ -235,7 +235,7 @@ def _chunked(function: Any, points: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
+def depends(function: Callable[[Array], Array], argument: Array) -> bool:
     """Whether the result depends on the argument's value, read off the program."""
     program = jax.make_jaxpr(function)(argument).jaxpr
     varying = set(program.invars)
