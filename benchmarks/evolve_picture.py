@@ -55,7 +55,7 @@ def main() -> None:
 def draw(function: Function, reference: hc.Reference) -> Figure:
     """Six panels: from features to functions to weights; and lift, solution, error."""
     figure, axes = plt.subplots(2, 3, figsize=(11, 5.6), layout="constrained")
-    x, layer = np.linspace(-1, 1, 2001), function.layers[0]
+    x, layer = np.linspace(-1, 1, 2001), function.layers[0].kinds[0]
     neurons = layer.neurons(x, 0)[0]
     chosen = np.linspace(0, neurons.shape[1] - 2, 24).astype(int)
     _lines(axes[0, 0], x, neurons[:, chosen], f"24 of {neurons.shape[1] - 1} sampled features")

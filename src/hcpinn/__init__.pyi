@@ -61,6 +61,7 @@ from .problem import (
     Periodic as Periodic,
     Problem as Problem,
     Robin as Robin,
+    Samples as Samples,
     apply as apply,
 )
 from .reference import (

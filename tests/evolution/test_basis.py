@@ -7,7 +7,7 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn.evolution.basis import orthonormal, quadrature, refined
+from hcpinn.evolution.basis import Bases, orthonormal, quadrature, refined
 from hcpinn.evolution.features import sample
 from hcpinn.evolution.walls import wall_of
 
@@ -89,7 +89,7 @@ def test_points_follow_a_density():
 def test_refined_points_are_others_with_the_same_functions(density):
     points, weights = quadrature(360, -1.0, 2.0, periodic=True, density=density)
     made = orthonormal(layer("periodic"), points, weights, order=2, cut=1e-6)
-    finer = refined(made)
+    finer = refined(Bases.join([made], [0]))
     assert len(finer.points) == 2 * len(points)
     assert not set(np.round(finer.points, 12)) & set(np.round(points, 12))
     assert finer.weights.sum() == pytest.approx(3.0)

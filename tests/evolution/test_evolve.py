@@ -10,13 +10,14 @@ import pytest
 import hcpinn as hc
 from declarations import declare, declare_dirichlet
 from hcpinn.evolution import Evolution, Function, applies, evolve
-from hcpinn.evolution.basis import orthonormal, quadrature
+from hcpinn.evolution.basis import Bases, orthonormal, quadrature
 from hcpinn.evolution.estimate import Solved, unseen
 from hcpinn.evolution.features import sample
 from hcpinn.evolution.lift import Carrier
 from hcpinn.evolution.pointwise import Pointwise
 from hcpinn.evolution.projection import Projection
 from hcpinn.evolution.radau import Track
+from hcpinn.evolution.walls import wall_of
 from hcpinn.outcome import Stop
 from hcpinn.problem import apply
 
@@ -191,6 +192,34 @@ def test_a_box_with_two_kinds_of_boundary():
     assert true <= 3 * evolved.estimated_error
 
 
+def test_fields_with_different_conditions_at_the_same_walls():
+    """u = e⁻ᵗ sin x cos y is zero where v = e⁻ᵗ cos x cos y has no slope, and the other way round."""
+    wide = hc.Box((0, np.pi), (0, np.pi / 2))
+    problem = hc.Problem(
+        domain=wide,
+        horizon=0.5,
+        boundary={
+            "u": {"x": hc.Dirichlet(0.0), "y": (hc.Neumann(0.0), hc.Dirichlet(0.0))},
+            "v": {"x": hc.Neumann(0.0), "y": (hc.Neumann(0.0), hc.Dirichlet(0.0))},
+        },
+        rhs=lambda u, v: (u.laplacian + u + v.laplacian / 4 + v / 2, v.laplacian + u.x.x + v + u),
+        initial=(lambda x, y: jnp.sin(x) * jnp.cos(y), lambda x, y: jnp.cos(x) * jnp.cos(y)),
+    )
+    exact = lambda t, x, y: (jnp.exp(-t) * jnp.sin(x) * jnp.cos(y), jnp.exp(-t) * jnp.cos(x) * jnp.cos(y))
+    found = evolve(problem, accuracy=1e-5)
+    assert found.stop is Stop.ESTIMATE
+    assert error(found, exact) <= 3e-5
+    edge = np.array([0.0, np.pi])
+    y = np.linspace(0.1, 1.4, 7)
+    u, _ = found.function.on_grid(np.linspace(0, 0.5, 5), edge, y)
+    _, slope = found.function.on_grid(np.linspace(0, 0.5, 5), edge, y, index=(0, 1, 0))
+    assert max(np.abs(u).max(), np.abs(slope).max()) < 1e-12
+    again = Function.from_arrays(problem, found.function.to_arrays())
+    points = jnp.asarray(np.random.default_rng(0).uniform(0.1, 0.4, (5, 3)))
+    assert np.array_equal(again(points), found.function(points))
+    assert np.allclose(found.function(points), jnp.stack(exact(*points.T), 1), atol=1e-5)
+
+
 def test_a_source_that_is_on_for_a_moment_is_found():
     decay = 0.2
     since = lambda t, a: jnp.where(t > a, -jnp.expm1(-decay * jnp.maximum(t - a, 0)) / decay, 0.0)
@@ -276,13 +305,20 @@ def test_points_that_miss_a_narrow_source_are_found_out():
     problem = declare(rhs=lambda u, t, x: 0.1 * u.xx + apply(bump, t, x))
     pointwise, carrier = Pointwise(problem), Carrier(problem)
     layer = sample(
-        60, -1.0, 1.0, periodic=True, gated=False, density=None, steepest=2.0, rng=np.random.default_rng(0)
+        60,
+        -1.0,
+        1.0,
+        periodic=True,
+        wall=wall_of(problem, 0, 0),
+        density=None,
+        steepest=2.0,
+        rng=np.random.default_rng(0),
     )
     found = []
     for places in (31, 2001):
         points, weights = quadrature(places, -1.0, 1.0, periodic=True, density=None)
         basis = orthonormal(layer, points, weights, order=2, cut=1e-4)
-        projection = Projection(problem, pointwise, carrier, [basis])
+        projection = Projection(problem, pointwise, carrier, [Bases.join([basis], [0])])
         state = np.zeros((7, basis.rank))
         track = Track(3, [0.0, 1.0], [state[:4]])
         projection.start()

@@ -1,13 +1,15 @@
-"""An orthonormal basis along one axis: points, weights, and functions with their derivatives there."""
+"""Orthonormal bases along one axis: points, weights, and functions with their derivatives there."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from .features import Layer
+from .features import Layer, Layers
 
 _PER_PANEL = 12
 
@@ -31,6 +33,64 @@ class Basis:
         """Qᵀ W, by which a function is projected."""
         return (self.values[0] * self.weights[:, None]).T
 
+    def filled(self, rank: int) -> Basis:
+        """With functions that are zero, up to a rank."""
+        missing = ((0, 0), (0, rank - self.rank))
+        layer = dataclasses.replace(self.layer, mix=np.pad(self.layer.mix, missing))
+        return Basis(layer, self.points, self.weights, tuple(np.pad(v, missing) for v in self.values))
+
+
+@dataclass(frozen=True)
+class Bases:
+    """The bases of all components along one axis, at the same points and filled up to the same rank.
+
+    Arrays have the component as their first axis where there are several bases, and lack it where there is
+    one for all.
+    """
+
+    kinds: tuple[Basis, ...]
+    of: tuple[int, ...]
+    """Which each component has."""
+
+    @classmethod
+    def join(cls, kinds: Sequence[Basis], of: Sequence[int]) -> Bases:
+        """Bases of any ranks."""
+        rank = max(basis.rank for basis in kinds)
+        return cls(tuple(b if b.rank == rank else b.filled(rank) for b in kinds), tuple(of))
+
+    def __getitem__(self, component: int) -> Basis:
+        return self.kinds[self.of[component]]
+
+    @property
+    def points(self) -> np.ndarray:
+        return self.kinds[0].points
+
+    @property
+    def weights(self) -> np.ndarray:
+        return self.kinds[0].weights
+
+    @property
+    def rank(self) -> int:
+        return self.kinds[0].rank
+
+    @property
+    def layers(self) -> Layers:
+        """The functions, for any place."""
+        return Layers(tuple(b.layer for b in self.kinds), self.of)
+
+    @cached_property
+    def values(self) -> tuple[np.ndarray, ...]:
+        """Q, Q′, … at the points."""
+        return tuple(self._stacked(each) for each in zip(*(b.values for b in self.kinds), strict=True))
+
+    @cached_property
+    def test(self) -> np.ndarray:
+        """Qᵀ W."""
+        return self._stacked([b.test for b in self.kinds])
+
+    def _stacked(self, each: Sequence[np.ndarray]) -> np.ndarray:
+        return each[0] if len(each) == 1 else np.stack([each[kind] for kind in self.of])
+
 
 def quadrature(
     count: int, low: float, high: float, *, periodic: bool, density: tuple[np.ndarray, np.ndarray] | None
@@ -48,8 +108,12 @@ def quadrature(
     return _panels(ends)
 
 
-def refined(basis: Basis) -> Basis:
+def refined(bases: Bases) -> Bases:
     """The same functions at about twice as many points, other ones."""
+    return Bases(tuple(_refined(basis) for basis in bases.kinds), bases.of)
+
+
+def _refined(basis: Basis) -> Basis:
     low, high = basis.layer.low, basis.layer.high
     count = len(basis.points)
     if np.ptp(basis.weights) <= 1e-12 * basis.weights[0]:

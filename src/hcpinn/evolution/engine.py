@@ -25,7 +25,7 @@ from ..machine.precision import double
 from ..outcome import Stop
 from ..problem import Problem
 from .adapt import densities
-from .basis import Basis, orthonormal, quadrature
+from .basis import Bases, orthonormal, quadrature
 from .breaks import find_breaks, find_places
 from .estimate import Solved, difference, unseen
 from .evolved import Evolved, Function, assemble
@@ -36,7 +36,7 @@ from .outcome import Halted, Pass
 from .pointwise import Pointwise
 from .projection import Projection
 from .radau import Track, integrate
-from .walls import wall_of
+from .walls import walls_along
 
 Density = tuple[np.ndarray, np.ndarray]
 
@@ -95,12 +95,6 @@ def applies(problem: Problem) -> str | None:
                 f"on both ends together, which do not determine how weights evolve. Give {order}, make "
                 f"{letter} periodic, or train a network."
             )
-        for side in ends.sides:
-            if len({tuple(c.factors for c in own) for own in side.conditions}) > 1:
-                return (
-                    f"At {side.place} the fields of {problem.name} have different conditions, which an "
-                    "evolution does not hold yet. Train a network."
-                )
     return None
 
 
@@ -172,7 +166,7 @@ class _Engine:
     def _function(self, estimate: float, solved: Solved) -> Function:
         spare = 0.02 * max(min(estimate, self.accuracy), 1e-3 * self.accuracy)
         spare *= float(solved.projection.scale.min())
-        layers = [b.layer for b in solved.projection.bases]
+        layers = [own.layers for own in solved.projection.bases]
         return assemble(self.carrier, layers, solved.track, len(self.problem.components), spare)
 
     def _passes(self) -> Stop:
@@ -281,7 +275,7 @@ class _Engine:
     def _on(self, count: int, density: list[Density | None], number: int, finer: int) -> Projection:
         bases = []
         for axis, own in enumerate(density):
-            bases.append(self._basis(axis, count, own, number, finer))
+            bases.append(self._along(axis, count, own, number, finer))
             self.limits.check()
         return Projection(self.problem, self.pointwise, self.carrier, bases)
 
@@ -291,13 +285,25 @@ class _Engine:
         even = self._on(_FIRST[self.dimensions], [None] * self.dimensions, 0, 1)
         return 2 * max(even.growth(), 0.0) + _RISE / self.problem.duration
 
-    def _basis(self, axis: int, count: int, density: Density | None, number: int, finer: int) -> Basis:
+    def _along(self, axis: int, count: int, density: Density | None, number: int, finer: int) -> Bases:
         problem = self.problem
-        ends = problem.boundaries[axis]
+        periodic = problem.boundaries[axis].periodic
         low, high = problem.domain.bounds[axis]
-        periodic, wall = ends.periodic, wall_of(problem, axis, 0)
-        rng = np.random.default_rng([zlib.crc32(problem.space[axis].encode()), self.seed, number])
-        layer = sample(count, low, high, periodic=periodic, wall=wall, density=density, steepest=2.0, rng=rng)
+        key = [zlib.crc32(problem.space[axis].encode()), self.seed, number]
+        walls, of = walls_along(problem, axis)
+        layers = [
+            sample(
+                count,
+                low,
+                high,
+                periodic=periodic,
+                wall=wall,
+                density=density,
+                steepest=2.0,
+                rng=np.random.default_rng(key),
+            )
+            for wall in walls
+        ]
         if density is not None and periodic:  # periodic fronts come in pairs, half a period apart
             x, values = density
             density = x, np.maximum(values, np.interp(x + (high - low) / 2, x, values, period=high - low))
@@ -305,7 +311,8 @@ class _Engine:
         points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
         order = max(index[axis + 1] for index in problem.derivatives)
         cut = 1e-13 if self.dimensions == 1 else 1e-10
-        return orthonormal(layer, points, weights, order=max(order, 2), cut=cut)
+        kinds = [orthonormal(each, points, weights, order=max(order, 2), cut=cut) for each in layers]
+        return Bases.join(kinds, of)
 
     def _note(self, count: int, solved: Solved, estimate: float) -> None:
         spent = self.limits.spent - sum(p.seconds for p in self.passes)

@@ -35,7 +35,7 @@ def difference(problem: Problem, old: Solved, new: Solved) -> float:
     states = new.track.at(times).T
     change = new.projection._spread(states, (0,) * len(bases))
     values = change + new.projection.psi(times)[0]
-    tables = [b.layer.derivatives(n.points, 0)[0] for b, n in zip(old.projection.bases, bases, strict=True)]
+    tables = [b.layers.derivatives(n.points, 0)[0] for b, n in zip(old.projection.bases, bases, strict=True)]
     before = old.track.at(times).T.reshape(old.projection.count, *old.projection.ranks, -1)
     change = change - old.projection._along(before, tables).reshape(change.shape)
     weights = new.projection.weights[None, :, None]
@@ -52,7 +52,7 @@ def unseen(problem: Problem, pointwise: Pointwise, carrier: Carrier, solved: Sol
     is not: e′ = J e + Qᵀ W r makes an error of about (1/T − J)⁻¹ Qᵀ W r.
     """
     coarse = solved.projection
-    bases = [refined(basis) for basis in coarse.bases]
+    bases = [refined(own) for own in coarse.bases]
     fine = Projection(problem, pointwise, carrier, bases)
     worst = 0.0
     for share in _LOOKED[len(bases)]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from ..errors import HcpinnError
 from ..machine.precision import double
 from ..outcome import History, Outcome, Stop
 from ..problem import Index, Problem
-from .features import Layer
+from .features import Layer, Layers
 from .lift import Carrier
 from .outcome import Pass
 from .radau import Track
@@ -30,8 +29,8 @@ _ROOM = 1 << 21
 class Function(eqx.Module):
     """u(t, x), traceable: usable inside `jit`, `grad` and `vmap`."""
 
-    layers: tuple[Layer, ...]
-    """The hidden layer along each space axis."""
+    layers: tuple[Layers, ...]
+    """The hidden layers along each space axis."""
     edges: Any
     """The ends of the time steps."""
     powers: Any
@@ -74,7 +73,9 @@ class Function(eqx.Module):
             result = jnp.tensordot(weights * (2 / length) ** index[0], powers[step], 1)
             for axis, layer in reversed(list(enumerate(layers))):
                 order = index[axis + 1]
-                result = result @ layer.derivatives(point[axis + 1 : axis + 2], order)[order][0]
+                functions = layer.derivatives(point[axis + 1 : axis + 2], order)[order][..., 0, :]
+                one = functions.ndim == 1
+                result = result @ functions if one else jnp.einsum("c...r,cr->c...", result, functions)
             return result
 
         batch = max(1, _ROOM // max(1, math.prod(powers.shape[1:])))
@@ -94,46 +95,63 @@ class Function(eqx.Module):
         result = np.stack([np.tensordot(w, self.powers[k], 1) for w, k in zip(weights, step, strict=True)], 1)
         for axis, (layer, x) in enumerate(zip(self.layers, axes, strict=True)):
             functions = layer.derivatives(np.asarray(x, float), index[axis + 1])[index[axis + 1]]
-            result = np.moveaxis(np.tensordot(functions, result, (1, 2 + axis)), 0, 2 + axis)
+            each = [functions] * len(result) if functions.ndim == 2 else functions
+            result = np.stack(
+                [
+                    np.moveaxis(np.tensordot(f, own, (1, 1 + axis)), 0, 1 + axis)
+                    for f, own in zip(each, result, strict=True)
+                ]
+            )
         return result + self.carrier.on_grid(times, axes, index)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Everything but the problem as plain arrays, for a file; `from_arrays` takes them back."""
         arrays = {"edges": np.asarray(self.edges), "powers": np.asarray(self.powers)}
         arrays["waves"] = np.asarray(self.carrier.most)
-        for number, layer in enumerate(self.layers):
-            arrays |= {
-                f"layer.{number}.weights": np.asarray(layer.weights),
-                f"layer.{number}.biases": np.asarray(layer.biases),
-                f"layer.{number}.mix": np.asarray(layer.mix),
-                f"layer.{number}.polynomials": np.asarray(layer.polynomials),
-                f"layer.{number}.kind": np.array([layer.low, layer.high, layer.periodic, *layer.powers]),
-            }
+        for axis, own in enumerate(self.layers):
+            arrays[f"layer.{axis}.of"] = np.asarray(own.of)
+            for number, layer in enumerate(own.kinds):
+                place = _place(axis, number)
+                arrays |= {
+                    f"{place}.weights": np.asarray(layer.weights),
+                    f"{place}.biases": np.asarray(layer.biases),
+                    f"{place}.mix": np.asarray(layer.mix),
+                    f"{place}.polynomials": np.asarray(layer.polynomials),
+                    f"{place}.kind": np.array([layer.low, layer.high, layer.periodic, *layer.powers]),
+                }
         return arrays
 
     @classmethod
     def from_arrays(cls, problem: Problem, arrays: Mapping[str, np.ndarray]) -> Function:
         """The function that `to_arrays` took apart, for the same problem."""
         layers = []
-        for number in range(len(problem.space)):
-            part = {
-                name: np.asarray(arrays[f"layer.{number}.{name}"]) for name in ("weights", "biases", "mix")
-            }
-            low, high, periodic, *powers = np.asarray(arrays[f"layer.{number}.kind"])
-            # Files without polynomials have one power, of both ends.
-            polynomials = np.asarray(arrays.get(f"layer.{number}.polynomials", np.zeros((0, 1))))
-            layer = Layer(
-                **part,
-                polynomials=polynomials,
-                low=float(low),
-                high=float(high),
-                periodic=bool(periodic),
-                powers=(int(powers[0]), int(powers[-1])),
-            )
-            layers.append(layer)
+        for axis in range(len(problem.space)):
+            # Older files have one kind for all components.
+            of = tuple(map(int, arrays.get(f"layer.{axis}.of", [0] * len(problem.components))))
+            layers.append(Layers(tuple(_layer(arrays, _place(axis, n)) for n in range(max(of) + 1)), of))
         with double():
             carrier = Carrier(problem, waves=int(arrays["waves"])) if "waves" in arrays else Carrier(problem)
         return cls(tuple(layers), np.asarray(arrays["edges"]), np.asarray(arrays["powers"]), carrier)
+
+
+def _place(axis: int, kind: int) -> str:
+    """What the names of a layer's arrays begin with."""
+    return f"layer.{axis}.{kind}" if kind else f"layer.{axis}"
+
+
+def _layer(arrays: Mapping[str, np.ndarray], place: str) -> Layer:
+    part = {name: np.asarray(arrays[f"{place}.{name}"]) for name in ("weights", "biases", "mix")}
+    low, high, periodic, *powers = np.asarray(arrays[f"{place}.kind"])
+    # Older files have no polynomials, and one power for both ends.
+    polynomials = np.asarray(arrays.get(f"{place}.polynomials", np.zeros((0, 1))))
+    return Layer(
+        **part,
+        polynomials=polynomials,
+        low=float(low),
+        high=float(high),
+        periodic=bool(periodic),
+        powers=(int(powers[0]), int(powers[-1])),
+    )
 
 
 @eqx.filter_jit
@@ -143,7 +161,7 @@ def _derivative(function: Function, points: Array, index: Index) -> Array:
 
 
 def assemble(
-    carrier: Carrier, layers: Sequence[Layer], track: Track, components: int, spare: float
+    carrier: Carrier, layers: Sequence[Layers], track: Track, components: int, spare: float
 ) -> Function:
     """The function that a track of output weights makes with its layers.
 
@@ -151,7 +169,7 @@ def assemble(
     the smallest singular values, whose output weights are enormous.
     """
     powers = track.powers()
-    powers = powers.reshape(*powers.shape[:2], components, *(layer.mix.shape[1] for layer in layers))
+    powers = powers.reshape(*powers.shape[:2], components, *(layer.kinds[0].mix.shape[1] for layer in layers))
     known = np.stack(track.values)[..., : math.prod(powers.shape[2:])]
     states = known.reshape(-1, *powers.shape[2:])
     kept = []
@@ -161,7 +179,7 @@ def assemble(
         ascending = np.argsort(weight)
         total = np.cumsum(weight[ascending])
         chosen = np.sort(ascending[np.searchsorted(total, spare**2 / len(layers)) :])
-        kept.append(dataclasses.replace(layer, mix=layer.mix[:, chosen]))
+        kept.append(layer.chosen(chosen))
         powers = np.take(powers, chosen, axis=axis + 3)
     return Function(tuple(kept), np.asarray(track.times), powers, carrier)
 

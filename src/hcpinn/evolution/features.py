@@ -7,6 +7,7 @@ become Cauchy products, and y = tanh z follows from y′ = (1 − y²) z′.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -84,6 +85,27 @@ class Layer(eqx.Module):
             table = xp.concatenate(rows, 1) if rows else 0 * share
             found.append(table @ (self.polynomials[:, k:] if rows else self.polynomials[:, :1]).T)
         return found
+
+
+class Layers(eqx.Module):
+    """The layers of all components along one axis: one for all, or one for each kind of walls."""
+
+    kinds: tuple[Layer, ...]
+    of: tuple[int, ...] = eqx.field(static=True)
+    """Which each component has."""
+
+    def derivatives(self, x: Any, order: int) -> Series:
+        """φ, φ′, …, φ⁽ⁿ⁾ at positions x: points × functions, by component where there are several kinds."""
+        each = [layer.derivatives(x, order) for layer in self.kinds]
+        if len(each) == 1:
+            return each[0]
+        xp = np if isinstance(x, np.ndarray) else jnp
+        return [xp.stack([series[kind] for kind in self.of]) for series in zip(*each, strict=True)]
+
+    def chosen(self, numbers: np.ndarray) -> Layers:
+        """With some of the functions."""
+        kinds = (dataclasses.replace(layer, mix=layer.mix[:, numbers]) for layer in self.kinds)
+        return Layers(tuple(kinds), self.of)
 
 
 def product(left: Series, right: Series, order: int) -> Series:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 
 from ..problem import Problem
-from .basis import Basis
+from .basis import Bases
 from .lift import Carrier
 from .motion import tempo
 from .pointwise import Pointwise
@@ -25,12 +25,12 @@ Solvers = Callable[[complex], Callable[[np.ndarray], np.ndarray]]
 
 
 class Projection:
-    """The evolution of c for one basis per axis; c is ordered component, then function along x, y, z.
+    """The evolution of c for bases along each axis; c is ordered component, then function along x, y, z.
 
     The state is c, followed by d = c′ where the equation is of second order in time.
     """
 
-    def __init__(self, problem: Problem, pointwise: Pointwise, carrier: Carrier, bases: Sequence[Basis]):
+    def __init__(self, problem: Problem, pointwise: Pointwise, carrier: Carrier, bases: Sequence[Bases]):
         self.problem, self.pointwise, self.bases = problem, pointwise, tuple(bases)
         self.count, self.order = len(problem.components), problem.order
         self.ranks = tuple(b.rank for b in bases)
@@ -154,7 +154,7 @@ class Projection:
 
     def _spread(self, states: np.ndarray, orders: Sequence[int]) -> np.ndarray:
         """A derivative of Q c at the points: components × points × times."""
-        matrices = [basis.values[k] for basis, k in zip(self.bases, orders, strict=True)]
+        matrices = [own.values[k] for own, k in zip(self.bases, orders, strict=True)]
         return self._along(states.reshape(self.count, *self.ranks, -1), matrices).reshape(
             self.count, len(self.space), -1
         )
@@ -163,10 +163,12 @@ class Projection:
         return self._along(rate.reshape(self.count, *self.shape, -1), [b.test for b in self.bases])
 
     def _along(self, array: np.ndarray, matrices: Sequence[np.ndarray]) -> np.ndarray:
+        """One matrix after the other along the axes of components × x × y × …; by component, if they are."""
         for axis, matrix in enumerate(matrices):
             ahead, behind = array.shape[: axis + 1], array.shape[axis + 2 :]
             flat = array.reshape(*ahead, array.shape[axis + 1], int(np.prod(behind)))
-            array = np.matmul(matrix, flat).reshape(*ahead, len(matrix), *behind)
+            each = matrix.reshape(*matrix.shape[:-2], *(1,) * (axis * (matrix.ndim - 2)), *matrix.shape[-2:])
+            array = np.matmul(each, flat).reshape(*ahead, matrix.shape[-2], *behind)
         return array
 
     def jacobian(self, time: float, state: np.ndarray, level: int = 0) -> np.ndarray:
@@ -174,8 +176,8 @@ class Projection:
         times = np.array([time])
         values, _ = self._arguments(times, state[:, None])
         slopes = self.pointwise.slopes(values[..., 0], self._coordinates(times))
-        (basis,) = self.bases
-        rank = basis.rank
+        (bases,) = self.bases
+        rank = bases.rank
         result = np.zeros((self.count * rank, self.count * rank))
         for source in range(self.count):
             for target in range(self.count):
@@ -185,9 +187,9 @@ class Projection:
                         continue
                     slope = slopes[number, source, target]
                     if slope.any():
-                        total = total + slope[:, None] * basis.values[index[1]]
+                        total = total + slope[:, None] * bases[source].values[index[1]]
                 if not isinstance(total, int):
-                    block = basis.test @ total
+                    block = bases[target].test @ total
                     result[target * rank : (target + 1) * rank, source * rank : (source + 1) * rank] = block
         return result
 
@@ -235,12 +237,13 @@ class Projection:
         for number, index in enumerate(self.pointwise.orders):
             if any(k % 2 for k in index[1:]):
                 continue
-            part = np.ones(self.ranks)
+            part: Any = 1.0
             for axis, k in enumerate(index[1:]):
                 shape = [1] * len(self.ranks)
                 shape[axis] = -1
-                part = part * self._symbols[axis][1][k].reshape(shape)
-            symbols[index[0]] += part[..., None, None] * middle[number].T
+                symbol = np.moveaxis(self._symbols[axis][1][k], -1, 0)
+                part = part * symbol.reshape(*shape, *symbol.shape[1:])
+            symbols[index[0]] += part * middle[number].T
         vectors = [v for v, _ in self._symbols]
 
         def solver(shift: complex) -> Callable[[np.ndarray], np.ndarray]:
@@ -251,7 +254,9 @@ class Projection:
             )
 
             def modes(right: np.ndarray) -> np.ndarray:
-                found = self._along(right.reshape(self.count, *self.ranks, 1), [v.T for v in vectors])
+                found = self._along(
+                    right.reshape(self.count, *self.ranks, 1), [np.swapaxes(v, -2, -1) for v in vectors]
+                )
                 return np.moveaxis(found[..., 0], 0, -1)[..., None]
 
             def apply(right: np.ndarray) -> np.ndarray:
@@ -274,8 +279,9 @@ class Projection:
         slopes = self.pointwise.slopes(values[..., 0], self._coordinates(times))
         middle = (slopes.max(axis=-1) + slopes.min(axis=-1)) / 2
         found = []
-        for axis, basis in enumerate(self.bases):
+        for axis, bases in enumerate(self.bases):
             for component in range(self.count):
+                basis = bases[component]
                 matrix = np.zeros((basis.rank, basis.rank))
                 for number, index in enumerate(self.pointwise.orders):
                     if index[0] == level and sum(index[1:]) == index[axis + 1]:
@@ -286,13 +292,24 @@ class Projection:
 
     @cached_property
     def _symbols(self) -> list[tuple[np.ndarray, list[np.ndarray]]]:
-        """For each axis the eigenvectors V of Q′ᵀ W Q′ and, by order, the diagonal of Vᵀ Qᵀ W Q⁽ᵏ⁾ V."""
+        """For each axis the eigenvectors V of Q′ᵀ W Q′ and, by order, the diagonals of Vᵀ Qᵀ W Q⁽ᵏ⁾ V.
+
+        A diagonal belongs to the component of Vᵀ Qᵀ and to that of Q V: components × components × functions.
+        """
         found = []
-        for basis in self.bases:
-            slope = basis.values[1]
-            vectors = np.linalg.eigh((slope * basis.weights[:, None]).T @ slope)[1]
-            tested = vectors.T @ basis.test
-            found.append((vectors, [np.einsum("rn,nr->r", tested, v @ vectors) for v in basis.values]))
+        for bases in self.bases:
+            each, tests = [], []
+            for basis in bases.kinds:
+                slope = basis.values[1]
+                each.append(np.linalg.eigh((slope * basis.weights[:, None]).T @ slope)[1])
+                tests.append(each[-1].T @ basis.test)
+            diagonals = []
+            for k in range(len(bases.values)):
+                moved = [basis.values[k] @ v for basis, v in zip(bases.kinds, each, strict=True)]
+                table = np.array([[np.einsum("rn,nr->r", t, m) for m in moved] for t in tests])
+                diagonals.append(table if len(each) == 1 else table[np.ix_(bases.of, bases.of)])
+            vectors = each[0] if len(each) == 1 else np.stack([each[kind] for kind in bases.of])
+            found.append((vectors, diagonals))
         return found
 
 

@@ -27,6 +27,20 @@ class Wall:
     """One row each: coefficients of 1, ξ, ξ², …"""
 
 
+def walls_along(problem: Problem, axis: int) -> tuple[list[Wall], list[int]]:
+    """The different kinds of functions along an axis, and which one each component has."""
+    sides = problem.boundaries[axis].sides
+    kinds: dict[object, int] = {}
+    of, walls = [], []
+    for field in problem.component_fields:
+        key = tuple(tuple(c.factors for c in side.conditions[field]) for side in sides)
+        if key not in kinds:
+            kinds[key] = len(kinds)
+            walls.append(wall_of(problem, axis, field))
+        of.append(kinds[key])
+    return walls, of
+
+
 def wall_of(problem: Problem, axis: int, field: int) -> Wall:
     """The functions that meet a field's homogeneous conditions along an axis."""
     sides = problem.boundaries[axis].sides

@@ -15,6 +15,7 @@ from .declaration import HORIZON, Problem
 from .domain import Box, Domain, Interval
 from .expression import MAX_ORDER, Expression, Index, apply
 from .parameters import Between, Open, refuse_open
+from .samples import Samples
 from .sides import Ends, Side
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Prescribed",
     "Problem",
     "Robin",
+    "Samples",
     "Side",
     "apply",
     "refuse_open",

@@ -15,6 +15,7 @@ from .declaration import HORIZON
 from .domain import Box
 from .motion import check_order, check_velocity
 from .parameters import check_ranges
+from .samples import samples_in
 from .sides import Side
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ def check_problem(problem: Problem) -> None:
         check_ranges(problem)
         _ = problem.nominal  # which is checked when it is made
         return
-    check_order(problem)
-    _check_settings(problem)
     _ = problem.tables, problem.derivatives  # which run the data and rhs once
     inside, *faces = _initial_data(problem)
     _check_finite(problem, inside)
@@ -57,7 +56,9 @@ def check_problem(problem: Problem) -> None:
     check_velocity(problem)
 
 
-def _check_settings(problem: Problem) -> None:
+def check_settings(problem: Problem) -> None:
+    """What must hold before any data are looked at."""
+    check_order(problem)
     if not isinstance(problem.domain, Box):
         raise ProblemError(
             f"domain must be an Interval(a, b) or a Box((a, b), (c, d)), but is {problem.domain!r}."
@@ -186,6 +187,11 @@ def _check_data(problem: Problem, side: Side, end: _Data, scales: list[float]) -
     times = np.linspace(problem.start, problem.horizon, 101)
     t = np.repeat(times, len(end.points))
     across = [jnp.asarray(np.tile(c, len(times))) for i, c in enumerate(end.points.T) if i != side.axis]
+    ends = [(problem.start, problem.horizon), *problem.domain.bounds]
+    bounds = {name: own for name, own in zip(problem.axes, ends, strict=True) if name != side.letter}
+    for condition in (c for own in side.conditions for c in own):
+        for samples in samples_in(condition.data):
+            samples.check(f"{condition.kind} data at {side.place}", bounds)
     data = problem.boundary_values(side, jnp.asarray(t), across)
     for name, own, values, u0, scale in zip(
         problem.fields, side.conditions, data, end.values, scales, strict=True
