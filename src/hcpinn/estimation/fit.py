@@ -12,7 +12,7 @@ import numpy as np
 import scipy.stats
 from threadpoolctl import threadpool_limits
 
-from ..errors import MethodError, NoSolutionError, OutOfTimeError, ProblemError
+from ..errors import MethodError, NoReferenceError, NoSolutionError, OutOfTimeError, ProblemError
 from ..evolution import Evolution, applies
 from ..evolution.limits import Limits
 from ..evolution.outcome import Halted
@@ -20,12 +20,13 @@ from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
 from ..outcome import Stop
 from ..problem import Problem
+from ..reference import Reference, solve_reference
 from ..solution import Solution
 from ..solving import solve
 from . import judgement
 from .measurements import Measurements
 from .model import Model, described
-from .result import Estimate, Fit, Fitted
+from .result import Fit
 from .robust import Loss
 from .search import Misfit, Point, descend
 from .uncertainty import Spread, is_straight, profile, spread
@@ -38,6 +39,9 @@ _FINEST = 1e-7
 
 _BELOW = 0.1
 """The error of a solution at all measurements together, in units of the noise of one."""
+
+_CHECK = 0.1
+"""Of the accuracy of a solution: that of the classical one it is compared with."""
 
 _ROUNDS = 6
 
@@ -164,7 +168,7 @@ def _search(state: _State, starts: int, seed: int, tell: Callable[[str], None]) 
 
 
 def _compare(state: _State, ends: Sequence[Point], tell: Callable[[str], None]) -> None:
-    """Whether other searches ended elsewhere and about as low: those that may have are followed to their end."""
+    """Whether other searches ended elsewhere and about as low; those that may have are followed."""
     best = state.point
     assert best is not None
     cost, followed = _cost(state, best), False
@@ -189,7 +193,9 @@ def _descended(model: Model, z: np.ndarray, misfit: Misfit, accuracy: float) -> 
     model.adapt(z, accuracy)
     there = model.linearised(z)
     if there is None:
-        raise NoSolutionError(f"{model.experiments[0].problem.name} has no solution at {described(model.layout, z)}.")
+        raise NoSolutionError(
+            f"{model.experiments[0].problem.name} has no solution at {described(model.layout, z)}."
+        )
     return descend(model, Point(z, *there), misfit, known=False)
 
 
@@ -281,14 +287,24 @@ def _solution(state: _State, reference: bool, max_seconds: float | None) -> Solu
     closed = model.layout.closed(model.experiments[0].problem, state.point.z)
     left = None if max_seconds is None else max(max_seconds - model.limits.spent, 0.05 * max_seconds)
     accuracy = float(np.clip(model.accuracy, _FINEST, 1e-3))
+    trusted: Reference | bool = False
+    if reference:
+        try:
+            trusted = solve_reference(closed, tolerance=_CHECK * accuracy)
+        except NoReferenceError:
+            trusted = False
     return solve(
-        closed, Evolution(), seed=model.seed + 1, accuracy=accuracy, max_seconds=left, reference=reference, progress=False
+        closed,
+        Evolution(),
+        seed=model.seed + 1,
+        accuracy=accuracy,
+        max_seconds=left,
+        reference=trusted,
+        progress=False,
     )
 
 
-def _checked(
-    problem: Any, data: Any, starts: Any, level: Any, max_seconds: Any
-) -> tuple[Measurements, ...]:
+def _checked(problem: Any, data: Any, starts: Any, level: Any, max_seconds: Any) -> tuple[Measurements, ...]:
     if not isinstance(problem, Problem):
         raise ProblemError(f"fit takes a Problem with unknowns, but is given {problem!r}.")
     experiments = (data,) if isinstance(data, Measurements) else tuple(data)
@@ -303,6 +319,3 @@ def _checked(
     if max_seconds is not None and not (isinstance(max_seconds, Real) and max_seconds > 0):
         raise MethodError(f"max_seconds must be a positive number, but is {max_seconds!r}.")
     return experiments
-
-
-__all__ = ["Estimate", "Fit", "Fitted", "fit"]

@@ -13,7 +13,7 @@ from ..solution import Solution
 from .measurements import Measurements
 from .residuals import misfit as chi_square
 from .residuals import structure
-from .result import FREE, RELIABLE, SUSPECT, WRONG, Estimate, Fit, FitVerdict, Fitted
+from .result import FREE, RELIABLE, SUSPECT, WRONG, Estimate, Fit, Fitted, FitVerdict
 from .uncertainty import combination
 
 if TYPE_CHECKING:
@@ -45,7 +45,12 @@ def judged(
     bounded = _at_bounds(state)
     physics = _physics(solution, shift)
     reasons, status = [], RELIABLE
-    for found, name in ((physics, SUSPECT), (_search_doubts(state, bounded), SUSPECT), (_freedom(free), FREE), (wrong, WRONG)):
+    for found, name in (
+        (physics, SUSPECT),
+        (_search_doubts(state, bounded), SUSPECT),
+        (_freedom(free), FREE),
+        (wrong, WRONG),
+    ):
         if found:
             reasons, status = [*found, *reasons], name
     if status == RELIABLE:
@@ -89,7 +94,11 @@ def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
             reasons.append(
                 f"The misfit is {size:.2g} times what the known noise explains (χ² = {square:.4g} for "
                 f"{freedom:.0f} degrees of freedom, p = {p:.0e}): "
-                + ("the noise is larger than said, or the model is wrong." if size > 1 else "the noise is smaller than said.")
+                + (
+                    "the noise is larger than said, or the model is wrong."
+                    if size > 1
+                    else "the noise is smaller than said."
+                )
             )
     first = 0
     for experiment in model.experiments:
@@ -97,8 +106,12 @@ def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
         count = len(seen.values)
         for group in (g for g in model.groups if len(g.rows) and first <= g.rows[0] < first + count):
             places = seen.data.points[seen.row[group.rows - first]]
-            for test in structure(places, weighted[group.rows], point.predicted[group.rows], rows[group.rows]):
-                tests.append({"experiment": group.experiment, "quantity": group.name, "test": test.name, "p": test.p})
+            for test in structure(
+                places, weighted[group.rows], point.predicted[group.rows], rows[group.rows]
+            ):
+                tests.append(
+                    {"experiment": group.experiment, "quantity": group.name, "test": test.name, "p": test.p}
+                )
         first += count
     if tests:
         worst = min(tests, key=lambda t: t["p"])
@@ -137,7 +150,8 @@ def _physics(solution: Solution, shift: float) -> list[str]:
         reasons.append(f"The solution at the estimate is {verdict}")
     if shift > _SHIFT:
         reasons.append(
-            f"Another solution at the estimate would move it by {shift:.2g} standard errors: numerical error counts."
+            f"Another solution at the estimate would move it by {shift:.2g} standard errors, so that "
+            "numerical error counts."
         )
     return reasons
 
@@ -152,7 +166,9 @@ def _search_doubts(state: _State, bounded: list[str]) -> list[str]:
     elif not state.settled:
         reasons.append("The search did not settle: better solutions kept moving the estimate.")
     if bounded:
-        reasons.append(f"The best fit lies at a bound of {', '.join(bounded)}: widen it if that is no law of nature.")
+        reasons.append(
+            f"The best fit lies at a bound of {', '.join(bounded)}: widen it if that is no law of nature."
+        )
     if state.others:
         other = described(state.model.layout, state.others[0])
         reasons.append(f"Another place fits about as well: {other}.")
@@ -161,12 +177,20 @@ def _search_doubts(state: _State, bounded: list[str]) -> list[str]:
 
 def _freedom(free: list[str]) -> list[str]:
     """What the data leave free, in sentences."""
-    return [f"The data do not determine {what}." if " while " not in what else
-            f"The data do not tell if {what}: only another combination of them is determined." for what in free]
+    return [
+        f"The data do not determine {what}."
+        if " while " not in what
+        else f"The data do not tell if {what}: only another combination of them is determined."
+        for what in free
+    ]
 
 
 def _praise(state: _State, facts: dict[str, Any], solution: Solution, shift: float) -> str:
-    noise = f"χ² = {facts['chi2']:.4g} for {facts['freedom']:.0f} degrees of freedom" if "chi2" in facts else "no structure in the residuals"
+    noise = (
+        f"χ² = {facts['chi2']:.4g} for {facts['freedom']:.0f} degrees of freedom"
+        if "chi2" in facts
+        else "no structure in the residuals"
+    )
     error = solution.verdict.error
     physics = (
         f"a classical solution at the estimate agrees to {error:.0e}"
@@ -198,7 +222,9 @@ def _estimates(state: _State, outcome: Outcome, *, confident: bool) -> dict[str,
             continue
         error = float(outcome.spread.errors[entry])
         ends = outcome.intervals.get(name, (z - outcome.reach * error, z + outcome.reach * error))
-        low, high = (float(unknown.from_z(v)) for v in np.clip(ends, layout.lower[entry], layout.upper[entry]))
+        low, high = (
+            float(unknown.from_z(v)) for v in np.clip(ends, layout.lower[entry], layout.upper[entry])
+        )
         by = "profile" if name in outcome.intervals else "curvature"
         found[name] = Estimate(value, error * unknown.slope(z), (low, high), by)
     return found
@@ -213,7 +239,9 @@ def _fitted(state: _State, outcome: Outcome) -> tuple[Fitted, ...]:
         count = len(seen.values)
         for group in (g for g in model.groups if len(g.rows) and first <= g.rows[0] < first + count):
             slopes = point.jacobian[group.rows]
-            error = np.sqrt(np.maximum(np.einsum("np,pq,nq->n", slopes, outcome.spread.covariance, slopes), 0.0))
+            error = np.sqrt(
+                np.maximum(np.einsum("np,pq,nq->n", slopes, outcome.spread.covariance, slopes), 0.0)
+            )
             found.append(
                 Fitted(
                     group.experiment,

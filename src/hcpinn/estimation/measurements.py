@@ -18,17 +18,17 @@ NOISE = "noise"
 class Measurements:
     """Measured values at times t and places x, …, scattered or on a grid.
 
-        Measurements(t, x, u=values)                                    # one value per point, or times × places
+        Measurements(t, x, u=values)                                  # one value per point, or times × places
         Measurements(t, x, u=u, v=v, noise={"u": 0.01, "v": 0.1})       # NaN marks what is missing
         Measurements(t, x, flux=q, observe=lambda u, k: -k * u.x)       # a derived quantity
 
     Args:
-        t, *space: coordinates: all of one length, one entry per point; or the axes of a grid, where values have
-            the shape (times, x, …). A number counts for all points.
-        noise: the standard deviation where it is known: a number, an array, or either for each name. What has
-            none is estimated, for each name apart.
-        observe: what is measured if it is not a field: a function of fields, coordinates and parameters, or one
-            for each name.
+        t, *space: coordinates: all of one length, one entry per point; or the axes of a grid, where values
+            have the shape (times, x, …). A number counts for all points.
+        noise: the standard deviation where it is known: a number, an array, or either for each name. What
+            has none is estimated, for each name apart.
+        observe: what is measured if it is not a field: a function of fields, coordinates and parameters, or
+            one for each name.
         settings: values of the problem's known parameters in this experiment.
         name: what messages call the experiment.
         **values: the measured values by field or by the name of what `observe` gives.
@@ -59,7 +59,9 @@ class Measurements:
         axes = [_numbers(c, f"coordinate {i}") for i, c in enumerate((t, *space))]
         given = {key: _numbers(v, f"'{key}'", complex_too=True) for key, v in values.items()}
         points, count = _points(axes, given)
-        flat = {key: np.broadcast_to(v, count).ravel() if v.ndim == 0 else v.ravel() for key, v in given.items()}
+        flat = {
+            key: np.broadcast_to(v, count).ravel() if v.ndim == 0 else v.ravel() for key, v in given.items()
+        }
         if not np.isfinite(points).all():
             raise ProblemError("A coordinate of the measurements is not finite. Leave such points out.")
         for key, v in flat.items():
@@ -163,5 +165,7 @@ def _observed(given: Any, values: Mapping[str, Any]) -> dict[str, Callable[..., 
         return {next(iter(values)): given}
     for key, function in dict(given).items():
         if key not in values or not callable(function):
-            raise ProblemError(f"observe gives functions by the names of measured values, but '{key}' is none.")
+            raise ProblemError(
+                f"observe gives functions by the names of measured values, but '{key}' is none."
+            )
     return dict(given)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import HcpinnError, NoSolutionError, ProblemError
+from ..errors import NoSolutionError, ProblemError
 from ..evolution.limits import Limits
 from ..evolution.outcome import Halted
-from ..evolution.sensitivity import Frame, Opened, Places, make_frame
+from ..evolution.sensitivity import Flow, Frame, Opened, Places, make_frame
 from ..outcome import Stop
 from ..problem import Problem
 from .measurements import Measurements
@@ -19,9 +19,6 @@ from .unknown import Layout
 
 _TOLERANCE = 0.03
 """Of the accuracy of a basis: the error of a time step."""
-
-_PATIENCE = 20.0
-"""How many times longer than its first solution a basis may take at another z, and at least so many seconds."""
 
 
 @dataclass
@@ -47,7 +44,9 @@ class Group:
 class Model:
     """What all measurements would be at z."""
 
-    def __init__(self, problem: Problem, data: Sequence[Measurements], layout: Layout, limits: Limits, seed: int):
+    def __init__(
+        self, problem: Problem, data: Sequence[Measurements], layout: Layout, limits: Limits, seed: int
+    ):
         self.layout, self.limits, self.seed = layout, limits, seed
         self.experiments = [_experiment(problem, own, layout) for own in data]
         self.accuracy = np.inf
@@ -82,7 +81,9 @@ class Model:
                     )
             assert frame is not None
             experiment.frame = frame
-            experiment.places = Places(frame, experiment.observation.data.points, experiment.observation.indices)
+            experiment.places = Places(
+                frame, experiment.observation.data.points, experiment.observation.indices
+            )
         self.accuracy = accuracy
 
     def predict(self, z: np.ndarray) -> np.ndarray | None:
@@ -91,16 +92,17 @@ class Model:
         return None if found is None else found[0]
 
     def linearised(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """All measured values at z and their slopes, values × entries of z; None where there is no solution."""
+        """All measured values at z and their slopes, values × entries of z; None where there is none."""
         return self._evaluated(z, slopes=True)
 
     def _evaluated(self, z: np.ndarray, *, slopes: bool) -> tuple[np.ndarray, np.ndarray] | None:
         predicted, jacobians = [], []
-        flows: dict[int, object] = {}
+        flows: dict[int, Flow] = {}
         for experiment in self.experiments:
             self.limits.check()
             frame, places, seen = experiment.frame, experiment.places, experiment.observation
-            assert frame is not None and places is not None
+            assert frame is not None
+            assert places is not None
             if id(frame) not in flows:
                 try:
                     flows[id(frame)] = frame.solve(
@@ -111,10 +113,10 @@ class Model:
                         raise
                     return None
             flow = flows[id(frame)]
-            fields = flow.at(places)  # type: ignore[attr-defined]
+            fields = flow.at(places)
             predicted.append(seen.predict(z, fields))
             if slopes:
-                jacobians.append(seen.slopes(z, fields, flow.slopes(places)))  # type: ignore[attr-defined]
+                jacobians.append(seen.slopes(z, fields, flow.slopes(places)))
         values = np.concatenate(predicted)
         jacobian = np.concatenate(jacobians) if slopes else np.zeros((0, self.layout.size))
         if not (np.isfinite(values).all() and np.isfinite(jacobian).all()):
@@ -135,6 +137,3 @@ def _experiment(problem: Problem, data: Measurements, layout: Layout) -> _Experi
 def described(layout: Layout, z: np.ndarray) -> str:
     """The unknowns' values at z, in words."""
     return ", ".join(f"{name} = {float(value):.4g}" for name, value in layout.values(z).items())
-
-
-__all__ = ["Group", "HcpinnError", "Model", "described"]

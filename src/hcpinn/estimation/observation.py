@@ -19,7 +19,7 @@ from .measurements import Measurements
 
 
 class Observation:
-    """All that one experiment measured: rows in the order of names, then points; complex values as two rows."""
+    """All that one experiment measured: rows in the order of names, then points; complex values are two."""
 
     def __init__(self, problem: Problem, named: Named, data: Measurements):
         """`problem` is closed at nominal values, with the experiment's settings."""
@@ -35,7 +35,9 @@ class Observation:
         parts, noises, labels = [], [], []
         for number, (name, values) in enumerate(data.values.items()):
             if np.iscomplexobj(values) and not self.complex[name]:
-                raise ProblemError(f"'{name}' was measured as complex numbers, but is real in {problem.name}.")
+                raise ProblemError(
+                    f"'{name}' was measured as complex numbers, but is real in {problem.name}."
+                )
             own = [values.real, values.imag] if self.complex[name] else [values]
             noise = data.noise[name]
             for part in own:
@@ -98,7 +100,9 @@ class Observation:
             value = jnp.broadcast_to(value, points.shape[:1])
             is_complex = function is None and problem.complex_fields[problem.fields.index(name)]
             if not is_complex and jnp.iscomplexobj(value):
-                raise ProblemError(f"observe gives complex numbers for '{name}'. Use abs(u), u.real or u.imag.")
+                raise ProblemError(
+                    f"observe gives complex numbers for '{name}'. Use abs(u), u.real or u.imag."
+                )
             found += [value.real, value.imag] if is_complex else [value]
         return found
 
@@ -137,8 +141,8 @@ def _check(problem: Problem, data: Measurements) -> None:
     for name in data.values:
         if name not in problem.fields and name not in data.observe:
             raise ProblemError(
-                f"'{name}' was measured, but {problem.name} has the fields {', '.join(problem.fields)}. Say what "
-                f"it is: observe={{'{name}': lambda {problem.fields[0]}: …}}."
+                f"'{name}' was measured, but {problem.name} has the fields {', '.join(problem.fields)}. "
+                f"Say what it is: observe={{'{name}': lambda {problem.fields[0]}: …}}."
             )
     ends = [(problem.start, problem.horizon), *problem.domain.bounds]
     for axis, (low, high) in enumerate(ends):
@@ -146,6 +150,6 @@ def _check(problem: Problem, data: Measurements) -> None:
         outside = (values < low - room) | (values > high + room)
         if outside.any():
             raise ProblemError(
-                f"{int(outside.sum())} of {len(values)} points of the {data.name} lie outside {problem.name}: "
-                f"{axes[axis]} = {values[outside][0]:g}, but it goes from {low:g} to {high:g}."
+                f"{int(outside.sum())} of {len(values)} points of the {data.name} lie outside "
+                f"{problem.name}: {axes[axis]} = {values[outside][0]:g}, but it goes from {low:g} to {high:g}."
             )

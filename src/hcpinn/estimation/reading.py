@@ -18,8 +18,8 @@ _COORDINATES = ("t", "x", "y", "z")
 def read_measurements(path: str | Path, **options: Any) -> Measurements:
     """Measurements from a file: CSV with a line of names, or NetCDF (needs xarray).
 
-    Columns t, x, y, z are coordinates; `noise`, or `u_noise` for the values `u`, standard deviations; all others
-    values, where an empty cell or NaN is missing. Options are those of `Measurements`.
+    Columns t, x, y, z are coordinates; `noise`, or `u_noise` for the values `u`, standard deviations; all
+    others values, where an empty cell or NaN is missing. Options are those of `Measurements`.
     """
     path = Path(path)
     if path.suffix.lower() in (".nc", ".cdf", ".netcdf"):
@@ -53,14 +53,20 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
     separator = next((s for s in (",", ";", "\t") if lines and s in lines[0]), ",")
     rows = list(csv.reader(lines, delimiter=separator, skipinitialspace=True))
     if len(rows) < 2:
-        raise UnusableFileError(f"{path} holds no measurements: its first line names columns, the rest are numbers.")
+        raise UnusableFileError(
+            f"{path} holds no measurements: its first line names columns, the rest are numbers."
+        )
     names = [name.strip() for name in rows[0]]
     if len(set(names)) < len(names) or "" in names:
-        raise UnusableFileError(f"The columns of {path} need names, each its own, but are {', '.join(names)}.")
+        raise UnusableFileError(
+            f"The columns of {path} need names, each its own, but are {', '.join(names)}."
+        )
     table = np.full((len(rows) - 1, len(names)), np.nan)
     for number, row in enumerate(rows[1:]):
         if len(row) != len(names):
-            raise UnusableFileError(f"Row {number + 2} of {path} has {len(row)} cells, the first has {len(names)}.")
+            raise UnusableFileError(
+                f"Row {number + 2} of {path} has {len(row)} cells, the first has {len(names)}."
+            )
         for column, cell in enumerate(row):
             if cell.strip():
                 try:
@@ -78,7 +84,7 @@ def _from_columns(columns: Mapping[str, np.ndarray], source: str, options: Mappi
     values = {name: v for name, v in columns.items() if name not in axes and name not in noises}
     if "t" not in axes or not values:
         raise UnusableFileError(
-            f"{source} has the columns {', '.join(columns)}. It needs t and x, and one for each measured field."
+            f"{source} has the columns {', '.join(columns)}. It needs t, x, and one for each measured field."
         )
     own = {name: columns.get(f"{name}_{NOISE}", columns.get(NOISE)) for name in values}
     given = {name: noise for name, noise in own.items() if noise is not None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy.spatial
 import scipy.stats
 
 _DEGREE = {2: 6, 3: 4, 4: 3}
-"""Total degree of the polynomials in (t, x, …) that structure is looked for with, by number of coordinates."""
+"""Total degree of the polynomials in (t, x, …) that look for structure, by number of coordinates."""
 
 _SHUFFLES = 400
 
@@ -119,6 +118,3 @@ def misfit(residuals: np.ndarray, freedom: float) -> tuple[float, float]:
     """χ² of residuals in units of a known noise, and how likely a value as far from its mean is."""
     square = float(residuals @ residuals)
     return square, float(2 * min(scipy.stats.chi2.cdf(square, freedom), scipy.stats.chi2.sf(square, freedom)))
-
-
-__all__ = ["Callable", "Structure", "misfit", "structure"]

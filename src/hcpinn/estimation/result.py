@@ -38,7 +38,9 @@ class Estimate:
     def __str__(self) -> str:
         if not self.determined:
             return f"{self.value:.4g} (no interval)"
-        digits = max(0, 1 - math.floor(math.log10(self.error / max(abs(self.value), 1e-300)))) if self.error else 8
+        digits = (
+            max(0, 1 - math.floor(math.log10(self.error / max(abs(self.value), 1e-300)))) if self.error else 8
+        )
         shown = min(max(digits + 1, 3), 10)
         low, high = self.interval
         return f"{self.value:.{shown}g} ± {self.error:.2g}, from {low:.{shown}g} to {high:.{shown}g}"
@@ -86,9 +88,9 @@ class Fitted:
 class Fit:
     """Unknowns of a problem found from measurements.
 
-        fit.estimates["k"].value, fit.estimates["k"].error, fit.estimates["k"].interval
-        fit.solution(t, x)              # the checked solution at the estimate
-        print(fit.verdict)
+    fit.estimates["k"].value, fit.estimates["k"].error, fit.estimates["k"].interval
+    fit.solution(t, x)              # the checked solution at the estimate
+    print(fit.verdict)
     """
 
     problem: Problem
@@ -130,12 +132,18 @@ class Fit:
                 for name, e in self.estimates.items()
             },
             "level": self.level,
-            "correlations": {a: dict(zip(names, map(_number, row), strict=True)) for a, row in zip(names, self.correlations, strict=True)},
+            "correlations": {
+                a: dict(zip(names, map(_number, row), strict=True))
+                for a, row in zip(names, self.correlations, strict=True)
+            },
             "noise": dict(self.noise),
             "verdict": self.verdict.status,
             "verdict_reasons": list(self.verdict.reasons),
             **self.facts,
-            "solution": {"verdict": self.solution.verdict.status, "error": _number(self.solution.verdict.error)},
+            "solution": {
+                "verdict": self.solution.verdict.status,
+                "error": _number(self.solution.verdict.error),
+            },
             "wall_s": round(self.seconds, 3),
             "device": self.solution.provenance.device,
             "versions": dict(self.solution.provenance.versions),

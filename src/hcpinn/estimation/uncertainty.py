@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from .model import Model
 from .search import Misfit, Point, descend
 from .unknown import Layout
 
 _FREE = 0.5
-"""Standard deviation along a direction of z, in powers of e or typical sizes, from which it counts as free."""
+"""Standard deviation along a direction of z, in powers of e or typical sizes, that counts as free."""
 
 _BLIND = 3e-6
 """Slopes so much smaller than the largest are numerical error."""
@@ -60,7 +58,9 @@ def spread(jacobian: np.ndarray, *, floor: float, inflation: float = 1.0) -> Spr
     # One standard deviation along a direction moves predictions by one in all, if the noise is all there is.
     seen = np.maximum(sizes / np.sqrt(inflation), 1e-150)
     least = max(_BLIND * float(sizes.max(initial=0.0)), floor * _FREE)
-    free = tuple(row for size, row, sd in zip(sizes, rows, 1 / seen, strict=True) if sd > _FREE or size < least)
+    free = tuple(
+        row for size, row, sd in zip(sizes, rows, 1 / seen, strict=True) if sd > _FREE or size < least
+    )
     return Spread((rows.T / seen**2) @ rows, free)
 
 
@@ -155,6 +155,3 @@ def profile(
                 break
         ends.append((inner + outer) / 2)
     return (ends[0], ends[1]), np.array(sorted(seen))
-
-
-__all__ = ["Callable", "Spread", "combination", "is_straight", "profile", "scipy", "spread"]

@@ -44,7 +44,9 @@ class Unknown(Open):
             object.__setattr__(self, name, float(value))
         low, high = self.bounds
         if not low <= self.guess <= high or low == high:
-            raise ProblemError(f"The guess {self.guess:g} of an Unknown must lie between {low:g} and {high:g}.")
+            raise ProblemError(
+                f"The guess {self.guess:g} of an Unknown must lie between {low:g} and {high:g}."
+            )
         if self.log is None:
             object.__setattr__(self, "log", low > 0)
         if self.log and (self.guess <= 0 or (self.low is not None and self.low < 0)):

@@ -4,8 +4,8 @@ With u = ψ(θ) + Q c and the sensitivity ∂u/∂θ = ψ_θ + Q d, the projecte
 linear one d′ = (∂f/∂c) d + ∂f/∂θ. It is solved by the same Radau scheme, at the steps that c took and for all
 parameters at once: each step costs its factorisations and a few products of matrices.
 
-The lift is ψ(θ) = ψ(θ₀) + w(θ) − w(θ₀), w the lift without waves: whatever initial and boundary data do with θ
-is exact, and nothing needs to be expanded or compiled again.
+The lift is ψ(θ) = ψ(θ₀) + w(θ) − w(θ₀), w the lift without waves: what initial and boundary data do with θ is
+exact, and nothing needs to be expanded or compiled again.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Opened:
 
     @cached_property
     def gap_slopes(self) -> Any:
-        """∂u₀/∂θ, and ∂v₀/∂θ behind it, at rows of space coordinates: level × point × component × parameter."""
+        """∂u₀/∂θ, and ∂v₀/∂θ behind it, at rows (x, …): level × point × component × parameter."""
 
         def run(theta: Array, space: Array) -> Array:
             problem = with_values(self.problem, self.named(theta))
@@ -203,7 +203,9 @@ class OpenProjection(Projection):
         if self._exact or not self.frame.shift.moves:
             return np.zeros((self.unknowns, count))
         times = np.array([self.problem.start])
-        psi = self._on_points(times, self.frame.shift.slopes)[:, :, 0]  # index × point × component × parameter
+        psi = self._on_points(times, self.frame.shift.slopes)[
+            :, :, 0
+        ]  # index × point × component × parameter
         exact = np.asarray(self.frame.opened.gap_slopes(self.theta, self.space))
         levels = [psi[0], psi[-2]][: self.order]
         gaps = [np.moveaxis(e - p, 1, 0) for e, p in zip(exact, levels, strict=True)]
@@ -233,9 +235,9 @@ class OpenProjection(Projection):
             }
             rate = own.copy()
             for number, source, target in used:
-                rate[target] += slopes[number, source, target][..., None] * fields[
-                    self.pointwise.orders[number]
-                ][source]
+                rate[target] += (
+                    slopes[number, source, target][..., None] * fields[self.pointwise.orders[number]][source]
+                )
             tested = self._tested(rate.reshape(self.count, len(self.space), -1))
             found = np.concatenate([*levels[1:], tested.reshape(-1, len(times) * parameters)])
             return found.reshape(self.unknowns, len(times), parameters)
@@ -335,7 +337,9 @@ def _advance(
     last = np.inf
     for _ in range(60):
         rate = along(start[:, None] + change)
-        right = np.einsum("nsp,es->nep", rate - np.einsum("njp,sj->nsp", change, rule.inverse) / step, rule.forward)
+        right = np.einsum(
+            "nsp,es->nep", rate - np.einsum("njp,sj->nsp", change, rule.inverse) / step, rule.forward
+        )
         update = np.zeros_like(change)
         for number, solve in enumerate(solvers):
             part = right[:, number]
