@@ -26,10 +26,9 @@ from ..objective import (
 from ..outcome import Residuals
 from ..trial import CustomGate, CustomLift, JetNetwork, Trial
 from .accuracy import Accuracy
-from .checks import check_curriculum, check_data, check_trials
+from .checks import check_curriculum, check_data, check_memory, check_trials
 from .corrections import Grown
 from .lessons import Lesson
-from .memory import check_memory
 from .method import Method
 from .points import Points
 from .runs import Run, check_alike

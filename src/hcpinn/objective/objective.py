@@ -21,10 +21,7 @@ from .chunks import in_chunks, jacobian_chunk, join_chunks, without_filling
 from .data import Data
 from .devices import Devices
 from .residual import residual
-from .term import Block, Term, residual_block
-
-RESIDUAL = "residual"
-"""The name of the equation's own term."""
+from .term import RESIDUAL, Block, Term, residual_block
 
 
 class Measured(eqx.Module):
@@ -117,10 +114,7 @@ class Objective:
         loss, gradient = jnp.zeros((), theta.dtype), jnp.zeros_like(theta)
         terms, squares = {}, {}
         for name, term in self.terms.items():
-            block = data.blocks[name]
-            scale = block.share if term.weight == 1.0 else term.weight * block.share
-            if weights is not None and name in weights:
-                scale = scale * weights[name]
+            block, scale = data.blocks[name], self._scale(name, data, weights)
             value, slope, squares[name] = self._descend(term, theta, block, scale, data.parameters)
             loss, gradient = loss + value, gradient + slope
             terms[name] = jnp.sum(block.share * squares[name])
@@ -155,10 +149,7 @@ class Objective:
         loss = jnp.zeros((), theta.dtype)
         slope, gram = jnp.zeros(size, theta.dtype), jnp.zeros((size, size), theta.dtype)
         for name, term in self.terms.items():
-            block = data.blocks[name]
-            scale = term.weight * block.share
-            if weights is not None and name in weights:
-                scale = scale * weights[name]
+            block, scale = data.blocks[name], self._scale(name, data, weights)
             parts = self._normal_equations(term, theta, block, scale, data.parameters, size)
             loss, slope, gram = (a + b for a, b in zip((loss, slope, gram), parts, strict=True))
         return Linearized(loss, slope, gram)
@@ -185,10 +176,7 @@ class Objective:
         """
         found = []
         for number, (name, term) in enumerate(self.terms.items()):
-            block = data.blocks[name]
-            scale = term.weight * block.share
-            if weights is not None and name in weights:
-                scale = scale * weights[name]
+            block, scale = data.blocks[name], self._scale(name, data, weights)
             own = jax.random.fold_in(key, number)
             found.append(self._sketched(term, theta, block, jnp.sqrt(scale), data.parameters, group, own))
         return jax.tree.map(lambda *parts: jnp.concatenate(parts), *found)
@@ -201,9 +189,16 @@ class Objective:
             for name, term in self.terms.items()
         }
 
-    def scales(self, data: Data) -> dict[str, Float[Array, " points"]]:
+    def scales(
+        self, data: Data, weights: Mapping[str, Array] | None = None
+    ) -> dict[str, Float[Array, " points"]]:
         """The factor of each point's squared mismatch in the loss, by term."""
-        return {name: term.weight * data.blocks[name].share for name, term in self.terms.items()}
+        return {name: self._scale(name, data, weights) for name in self.terms}
+
+    def _scale(self, name: str, data: Data, weights: Mapping[str, Array] | None) -> Float[Array, " points"]:
+        share, weight = data.blocks[name].share, self.terms[name].weight
+        scale = share if weight == 1.0 else weight * share
+        return scale if weights is None or name not in weights else scale * weights[name]
 
     def mismatches(self, theta: Array, data: Data) -> dict[str, Float[Array, "points values"]]:
         """What each term should make vanish, without weights."""

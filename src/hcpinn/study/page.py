@@ -155,6 +155,21 @@ def provenance_chapter(results: Results, unopened: Sequence[str]) -> Chapter:
     return Chapter("provenance", "Provenance", f'<div class="facts">{"".join(cards)}</div>')
 
 
+def contents(chapters: Sequence[Chapter]) -> str:
+    """The navigation: each chapter with its title and remark, and those within it below."""
+
+    def entry(name: str, part: Chapter) -> str:
+        small = f"<small>{escape(part.remark)}</small>" if part.remark else ""
+        return f'<a href="#{name}"><span>{escape(part.short or part.title)}</span>{small}</a>'
+
+    lines = []
+    for part in chapters:
+        nested = "".join(f"<li>{entry(inner.name, inner)}</li>" for inner in part.inner)
+        first = entry(part.inner[0].name if part.inner else part.name, part)
+        lines.append(f"<li>{first}{f'<ul>{nested}</ul>' if nested else ''}</li>")
+    return f"<ul>{''.join(lines)}</ul>"
+
+
 def _named(kind: str, names: Sequence[str]) -> str:
     """One name, a few of them, or how many there are."""
     if len(names) > 4:

@@ -94,10 +94,6 @@ class Watch:
                 self.logs.ended(record)
         self._show()
 
-    def note(self, text: str) -> None:
-        """Show a remark."""
-        self.say(text)
-
     def say(self, text: str) -> None:
         """Print a line, above the bar if there is one."""
         if self.bar is not None:
@@ -159,8 +155,7 @@ class _GroupProgress(Progress):
 
 def _bar() -> Any:
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import BarColumn, Progress as Bar, TextColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(16), TextColumn("{task.fields[facts]}"))
     return Bar(*columns, console=Console(stderr=True))

@@ -12,7 +12,7 @@ recursion, which a GPU spends waiting.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -22,7 +22,6 @@ from jaxtyping import Array, Float, Int
 from .line_search import Probe
 from .quasi_newton import Known, QuasiNewton, curved, known, known_after
 from .stage import Target
-from .validation import check_stage
 
 
 class _State(Known):
@@ -49,13 +48,7 @@ class LBFGS(QuasiNewton):
     search: int = 25
     """How many trial points a line search may take."""
     precision: str = "float64"
-
-    def __post_init__(self) -> None:
-        check_stage(self)
-
-    @property
-    def label(self) -> str:
-        return "L-BFGS"
+    label: ClassVar[str] = "L-BFGS"
 
     def init(self, target: Target, theta: Array) -> Any:
         tall = jnp.zeros((self.memory, theta.size), theta.dtype)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -12,7 +13,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ...errors import MethodError
 from ...objective import Data, Linearized, Measured, Objective, Rows
+from .rates import Schedule
+
+LARGEST_COUNT = 2**31 - 1
+"""Of anything that is counted while a compiled program runs."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +46,8 @@ class Target:
     def mismatches(self, theta: Array) -> Array:
         """All mismatches as one vector, weighted so that the loss is the sum of its squares."""
         found = self.objective.mismatches(theta, self.data)
-        scales = self.objective.scales(self.data)
-        return jnp.concatenate(
-            [
-                (jnp.sqrt(scales[name] * self.factors.get(name, 1.0))[:, None] * values).ravel()
-                for name, values in found.items()
-            ]
-        )
+        scales = self.objective.scales(self.data, self.factors)
+        return jnp.concatenate([(jnp.sqrt(scales[n])[:, None] * v).ravel() for n, v in found.items()])
 
 
 class Step(eqx.Module):
@@ -69,6 +70,8 @@ class Step(eqx.Module):
 class Stage(abc.ABC):
     """An optimiser with its settings. The driver maps it over runs and compiles it in blocks."""
 
+    label: ClassVar[str]
+    """The name shown to users."""
     tolerant: ClassVar[bool]
     """Whether the objective may change from step to step: by mini-batches and adaptive weights."""
     costly: ClassVar[bool] = False
@@ -78,6 +81,24 @@ class Stage(abc.ABC):
     precision: str
     """'float32' or 'float64'."""
 
+    def __post_init__(self) -> None:
+        """Raise a `MethodError` for settings that no optimiser can work with."""
+        own: Any = self
+        name = type(own).__name__
+        if own.precision not in ("float32", "float64"):
+            raise MethodError(f"{name}: precision must be 'float32' or 'float64', but is {own.precision!r}.")
+        for item in fields(own):
+            value, what = getattr(own, item.name), f"{name}: {item.name} must be"
+            if item.name == "schedule":
+                if not isinstance(value, Schedule):
+                    raise MethodError(f"{what} one such as Exponential(), but is {value!r}.")
+                value.rate(own.rate, own.steps)  # says what is wrong, if anything is
+            elif item.name != "precision":
+                if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
+                    raise MethodError(f"{what} positive, but is {value!r}.")
+                if item.type == "int" and not (isinstance(value, int) and value <= LARGEST_COUNT):
+                    raise MethodError(f"{what} a whole number up to {LARGEST_COUNT:,}, but is {value!r}.")
+
     @property
     def dtype(self) -> Any:
         """The JAX type for this stage's precision."""
@@ -86,11 +107,6 @@ class Stage(abc.ABC):
     def with_steps(self, steps: int) -> Stage:
         """The same stage with another number of steps."""
         return replace(self, steps=steps)  # type: ignore[type-var]
-
-    @property
-    @abc.abstractmethod
-    def label(self) -> str:
-        """The name shown to users."""
 
     @abc.abstractmethod
     def init(self, target: Target, theta: Array) -> Any:
