@@ -66,7 +66,12 @@ def test_a_good_fit_is_called_reliable_and_its_solution_is_checked(fitted):
 
 def test_a_product_is_not_determined_and_the_free_combination_is_named(measured):
     t, x, u = measured
-    problem = declared(lambda u, a, b, r: a * b * u.xx - r * u, a=hc.Unknown(0.5, log=True), b=hc.Unknown(0.2, log=True), r=hc.Unknown(1.0))
+    problem = declared(
+        lambda u, a, b, r: a * b * u.xx - r * u,
+        a=hc.Unknown(0.5, log=True),
+        b=hc.Unknown(0.2, log=True),
+        r=hc.Unknown(1.0),
+    )
     fit = hc.fit(problem, hc.Measurements(t, x, u=u, noise=0.02), starts=1)
     assert fit.verdict.status == "not determined"
     assert "a grows by 10% while b shrinks by 10%" in str(fit.verdict)

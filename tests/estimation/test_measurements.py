@@ -62,7 +62,12 @@ def test_what_is_wrong_is_said(given, said):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("t,x,u\n", "no measurements"), ("t,x,u\n1,2\n", "Row 2"), ("t,x,u\n1,2,a\n", "'a'"), ("x,u\n1,2\n", "needs t")],
+    [
+        ("t,x,u\n", "no measurements"),
+        ("t,x,u\n1,2\n", "Row 2"),
+        ("t,x,u\n1,2,a\n", "'a'"),
+        ("x,u\n1,2\n", "needs t"),
+    ],
 )
 def test_what_is_wrong_with_a_table_is_said(tmp_path, text, said):
     path = tmp_path / "data.csv"

@@ -11,8 +11,7 @@ import numpy as np
 from ..problem import Problem
 from ..solution import Solution
 from .measurements import Measurements
-from .residuals import misfit as chi_square
-from .residuals import structure
+from .residuals import misfit as chi_square, structure
 from .result import FREE, RELIABLE, SUSPECT, WRONG, Estimate, Fit, Fitted, FitVerdict
 from .uncertainty import combination
 

@@ -151,5 +151,6 @@ def _check(problem: Problem, data: Measurements) -> None:
         if outside.any():
             raise ProblemError(
                 f"{int(outside.sum())} of {len(values)} points of the {data.name} lie outside "
-                f"{problem.name}: {axes[axis]} = {values[outside][0]:g}, but it goes from {low:g} to {high:g}."
+                f"{problem.name}: {axes[axis]} = {values[outside][0]:g}, but it goes from {low:g} to "
+                f"{high:g}."
             )

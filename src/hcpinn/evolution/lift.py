@@ -245,12 +245,12 @@ def depends(function: Callable[[Array], Array], argument: Array) -> bool:
     return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
 
 
-def _with_walls(problem: Problem) -> Callable[[Array], Array]:
+def _with_walls(problem: Problem, fade: float | None = None) -> Callable[[Array], Array]:
     """u₀, with the initial velocity where there is one, and what it takes to meet all conditions at walls.
 
-    With a velocity v₀, s = t − t₀ and a rate C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
+    With a velocity v₀, s = t − t₀ and a rate C, by default its own, it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
     """
-    rate = 0.0 if problem.order == 1 else fading(problem)
+    rate = fade if fade is not None else 0.0 if problem.order == 1 else fading(problem)
 
     def start(t: Array, space: list[Array]) -> Array:
         value = problem.to_components(problem.initial_values(space))

@@ -24,11 +24,12 @@ from jaxtyping import Array
 from ..outcome import Stop
 from ..problem import Index, Problem
 from ..trial import jet_of
-from .basis import Basis
+from .basis import Bases
 from .engine import Evolution, _Engine
 from .evolved import Evolved
 from .lift import Carrier, _chunked, _with_walls, depends
 from .limits import Limits
+from .motion import fading
 from .outcome import Halted
 from .pointwise import Pointwise
 from .projection import Projection
@@ -110,12 +111,13 @@ class Shift:
 
     def __init__(self, problem: Problem, named: Named, indices: Sequence[Index], theta: np.ndarray):
         self.problem, self.named, self.indices = problem, named, tuple(indices)
+        self.rate = fading(problem) if problem.order == 2 else 0.0
         self.moves = self._depends(theta)
         """Whether the data depend on θ at all."""
 
     def _lift(self, theta: Array, points: Array) -> Array:
         problem = with_values(self.problem, self.named(theta))
-        found = jet_of(_with_walls(problem), points, self.indices)
+        found = jet_of(_with_walls(problem, self.rate), points, self.indices)
         return jnp.stack([found[i] for i in self.indices])
 
     def _depends(self, theta: np.ndarray) -> bool:
@@ -273,7 +275,7 @@ class Frame:
         opened: Opened,
         theta: np.ndarray,
         carrier: Carrier,
-        bases: Sequence[Basis],
+        bases: Sequence[Bases],
         breaks: Sequence[float],
         stages: int,
     ):
@@ -379,8 +381,8 @@ class Places:
     def __init__(self, frame: Frame, points: np.ndarray, indices: Sequence[Index]):
         self.frame, self.points, self.indices = frame, points, tuple(indices)
         axes = [
-            basis.layer.derivatives(points[:, axis + 1], max(i[axis + 1] for i in indices))
-            for axis, basis in enumerate(frame.bases)
+            own.layers.derivatives(points[:, axis + 1], max(i[axis + 1] for i in indices))
+            for axis, own in enumerate(frame.bases)
         ]
         self.tables = [[axes[axis][i[axis + 1]] for axis in range(len(axes))] for i in self.indices]
         with_lift = [np.asarray(frame.carrier.derivative(jnp.asarray(points), i)) for i in self.indices]
@@ -402,7 +404,7 @@ class Places:
     def values(self, track: Track, parameters: int) -> np.ndarray:
         """Q c for a track whose unknowns go with `parameters` columns: index × component × point × column."""
         count, times = len(self.frame.opened.problem.components), self.points[:, 0]
-        ranks = [basis.rank for basis in self.frame.bases]
+        ranks = [own.rank for own in self.frame.bases]
         result = np.empty((len(self.indices), count, len(times), parameters))
         order = np.argsort(times, kind="stable")
         for first in range(0, len(times), _ROWS):
@@ -411,7 +413,9 @@ class Places:
             for number, tables in enumerate(self.tables):
                 part = states
                 for table in tables:
-                    part = np.einsum("nr,ncr...->nc...", table[rows], part)
+                    one = table.ndim == 2  # else a table for each component
+                    subscripts = "nr,ncr...->nc..." if one else "cnr,ncr...->nc..."
+                    part = np.einsum(subscripts, table[..., rows, :], part)
                 result[number][:, rows] = np.moveaxis(part, 0, 1)
         return result
 
