@@ -24,13 +24,13 @@ from ..reference import Reference, solve_reference
 from ..solution import Solution
 from ..solving import solve
 from . import judgement
+from .layout import Layout
 from .measurements import Measurements
 from .model import Model, described
 from .result import Fit
 from .robust import Loss
 from .search import Misfit, Point, descend
-from .uncertainty import Spread, is_straight, profile, spread
-from .unknown import Layout
+from .uncertainty import Spread, blindness, is_straight, profile, spread
 
 _COARSE = 3e-3
 """Accuracy of the solutions that a search starts with."""
@@ -39,6 +39,9 @@ _FINEST = 1e-7
 
 _BELOW = 0.1
 """The error of a solution at all measurements together, in units of the noise of one."""
+
+_SMOOTHINGS = 6
+"""How often the strength of a smoothness prior is chosen anew on one basis."""
 
 _CHECK = 0.1
 """Of the accuracy of a solution: that of the classical one it is compared with."""
@@ -196,7 +199,17 @@ def _descended(model: Model, z: np.ndarray, misfit: Misfit, accuracy: float) -> 
         raise NoSolutionError(
             f"{model.experiments[0].problem.name} has no solution at {described(model.layout, z)}."
         )
-    return descend(model, Point(z, *there), misfit, known=False)
+    point = descend(model, Point(z, *there), misfit, known=False)
+    for _ in range(_SMOOTHINGS if model.layout.curves else 0):
+        before = dict(model.layout.strength)
+        r, jacobian = misfit.rows(point)
+        count = len(misfit.values)
+        known = all(group.noise is not None for group in model.groups)
+        model.layout.smooth(point.z, r[:count], jacobian[:count], known=known)
+        point = descend(model, point, misfit, known=False)
+        if all(abs(np.log(model.layout.strength[name] / old)) < 0.2 for name, old in before.items()):
+            break
+    return point
 
 
 def _cost(state: _State, point: Point) -> float:
@@ -207,7 +220,7 @@ def _moved(state: _State, change: np.ndarray) -> float:
     """A change of z in standard errors: the largest over its entries."""
     assert state.point is not None
     rows = state.misfit.rows(state.point)[1]
-    errors = spread(rows, floor=0.0).errors
+    errors = spread(rows, least=0.0, numbers=state.model.layout.numbers).errors
     return float(np.max(np.abs(change) / np.maximum(errors, 1e-300)))
 
 
@@ -225,7 +238,8 @@ def _noises(state: _State, point: Point) -> np.ndarray:
     """σ for each value: as known, or as the residuals of its group say."""
     sigma = state.misfit.sigma.copy()
     count = len(sigma)
-    spent = min(state.model.layout.size, count - 1) / count
+    rows = (1 / sigma)[:, None] * point.jacobian
+    spent = min(state.model.layout.freedom(rows), count - 1) / count
     for group in state.model.groups:
         if group.noise is None:
             left = (point.predicted - state.model.values)[group.rows]
@@ -260,10 +274,13 @@ def _uncertain(state: _State, level: float, tell: Callable[[str], None]) -> Outc
     rows = misfit.rows(point)[1]
     size = float(np.linalg.norm(point.predicted / misfit.sigma))
     found = spread(
-        rows, floor=model.accuracy * size, inflation=misfit.loss.inflation(misfit.scaled(point.predicted))
+        rows,
+        least=blindness(rows[: len(misfit.values)], model.accuracy * size),
+        numbers=layout.numbers,
+        inflation=misfit.loss.inflation(misfit.scaled(point.predicted)),
     )
     unknown_noise = any(group.noise is None for group in model.groups)
-    freedom = max(len(misfit.values) - layout.size, 1)
+    freedom = max(len(misfit.values) - layout.freedom(rows[: len(misfit.values)]), 1)
     share = (1 + level) / 2
     reach = float(scipy.stats.t.ppf(share, freedom) if unknown_noise else scipy.stats.norm.ppf(share))
     intervals, profiles = {}, {}

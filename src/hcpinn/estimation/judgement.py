@@ -12,7 +12,7 @@ from ..problem import Problem
 from ..solution import Solution
 from .measurements import Measurements
 from .residuals import misfit as chi_square, structure
-from .result import FREE, RELIABLE, SUSPECT, WRONG, Estimate, Fit, Fitted, FitVerdict
+from .result import FREE, RELIABLE, SUSPECT, WRONG, CurveEstimate, Estimate, Fit, Fitted, FitVerdict
 from .uncertainty import combination
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _UNLIKELY = 1e-3
 """Noise alone looks like this so rarely that the model is called wrong."""
+
+_VAGUE = 0.5
+"""Relative standard error from which a function counts as not determined at a place."""
 
 _SHIFT = 0.5
 """Standard errors that the numerical error may move an estimate by."""
@@ -42,26 +45,28 @@ def judged(
     free = [combination(layout, point.z, v) for v in outcome.spread.free]
     facts["free"] = free
     bounded = _at_bounds(state)
+    curves = _curves(state, outcome, confident=not wrong)
+    facts["smoothness"] = {name: layout.strength[name] for name in curves}
     physics = _physics(solution, shift)
     reasons, status = [], RELIABLE
     for found, name in (
         (physics, SUSPECT),
         (_search_doubts(state, bounded), SUSPECT),
-        (_freedom(free), FREE),
+        ([*_freedom(free), *_unseen(curves)], FREE),
         (wrong, WRONG),
     ):
         if found:
             reasons, status = [*found, *reasons], name
     if status == RELIABLE:
         reasons = [_praise(state, facts, solution, shift)]
-    estimates = _estimates(state, outcome, confident=not wrong)
+    estimates = _estimates(state, outcome, confident=not wrong) | curves
     fitted = _fitted(state, outcome)
     seconds = state.model.limits.spent
     return Fit(
         problem=problem,
         data=tuple(data),
         estimates=estimates,
-        correlations=outcome.spread.correlations,
+        correlations=outcome.spread.correlations[: layout.numbers, : layout.numbers],
         noise={f.name if len(data) == 1 else f"{f.experiment}.{f.name}": f.noise for f in fitted},
         fitted=fitted,
         verdict=FitVerdict(status, tuple(reasons)),
@@ -134,7 +139,8 @@ def _shift(state: _State, outcome: Outcome, solution: Solution) -> float:
     count = len(seen.values)
     change[:count] = (seen.predict(point.z, fields) - point.predicted[:count]) / misfit.sigma[:count]
     rows = misfit.rows(point)[1][: len(change)]
-    known = np.array([outcome.spread.determined(i) for i in range(len(point.z))])
+    known = np.array([outcome.spread.determined(i) for i in range(model.layout.numbers)], bool)
+    known = np.append(known, np.zeros(len(point.z) - len(known), bool))
     if not known.any():
         return 0.0
     moved = outcome.spread.covariance @ (rows.T @ change)
@@ -206,7 +212,7 @@ def _at_bounds(state: _State) -> list[str]:
     point, layout = state.point, state.model.layout
     assert point is not None
     close = (np.abs(point.z - layout.lower) < 1e-6) | (np.abs(point.z - layout.upper) < 1e-6)
-    return [name for name, at in zip(layout.names, close, strict=True) if at]
+    return [name for name, at in zip(layout.names, close, strict=False) if at]
 
 
 def _estimates(state: _State, outcome: Outcome, *, confident: bool) -> dict[str, Estimate]:
@@ -227,6 +233,43 @@ def _estimates(state: _State, outcome: Outcome, *, confident: bool) -> dict[str,
         by = "profile" if name in outcome.intervals else "curvature"
         found[name] = Estimate(value, error * unknown.slope(z), (low, high), by)
     return found
+
+
+def _curves(state: _State, outcome: Outcome, *, confident: bool) -> dict[str, CurveEstimate]:
+    point, layout = state.point, state.model.layout
+    assert point is not None
+    found = {}
+    for name, part in layout.slices.items():
+        curve = layout.values(point.z)[name]
+        at = curve.grid()
+        weights = curve.weights(at) * layout.units[name]
+        own = outcome.spread.covariance[part, part]
+        error = np.sqrt(np.maximum(np.einsum("np,pq,nq->n", weights, own, weights), 0.0))
+        middle = weights @ point.z[part]
+        size = 1.0 if curve.positive else max(float(np.ptp(middle)), float(np.abs(middle).max()), 1e-300)
+        seen = (error < _VAGUE * size) & confident
+        ends = [np.where(seen, middle + sign * outcome.reach * error, sign * np.inf) for sign in (-1, 1)]
+        error = np.where(seen, error, np.inf)
+        if curve.positive:
+            middle, ends = np.exp(middle), [np.exp(end) for end in ends]
+            error = middle * error
+        found[name] = CurveEstimate(curve, at, middle, error, (ends[0], ends[1]))
+    return found
+
+
+def _unseen(curves: dict[str, CurveEstimate]) -> list[str]:
+    """Where the data do not determine a function, in sentences."""
+    reasons = []
+    for name, curve in curves.items():
+        dark = ~np.isfinite(curve.error)
+        if dark.any():
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], dark.astype(int), [0]])))
+            pieces = [
+                f"{curve.at[a]:.3g} to {curve.at[b - 1]:.3g}"
+                for a, b in zip(edges[::2], edges[1::2], strict=True)
+            ]
+            reasons.append(f"The data do not determine {name} from {' and from '.join(pieces)}.")
+    return reasons
 
 
 def _fitted(state: _State, outcome: Outcome) -> tuple[Fitted, ...]:

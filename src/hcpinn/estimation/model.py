@@ -13,9 +13,9 @@ from ..evolution.outcome import Halted
 from ..evolution.sensitivity import Flow, Frame, Opened, Places, make_frame
 from ..outcome import Stop
 from ..problem import Problem
+from .layout import Layout
 from .measurements import Measurements
 from .observation import Observation
-from .unknown import Layout
 
 _TOLERANCE = 0.03
 """Of the accuracy of a basis: the error of a time step."""
@@ -126,7 +126,7 @@ class Model:
 
 def _experiment(problem: Problem, data: Measurements, layout: Layout) -> _Experiment:
     for name in data.settings:
-        if name in layout.unknowns:
+        if name in layout.unknowns or name in layout.curves:
             raise ProblemError(f"The {data.name} set '{name}', which is an unknown.")
     own = problem.with_parameters(**data.settings) if data.settings else problem
     nominal = layout.closed(own, layout.start)
@@ -136,4 +136,9 @@ def _experiment(problem: Problem, data: Measurements, layout: Layout) -> _Experi
 
 def described(layout: Layout, z: np.ndarray) -> str:
     """The unknowns' values at z, in words."""
-    return ", ".join(f"{name} = {float(value):.4g}" for name, value in layout.values(z).items())
+    found = layout.values(z)
+    numbers = [f"{name} = {float(found[name]):.4g}" for name in layout.names]
+    for name, curve in layout.curves.items():
+        values = np.asarray(found[name](curve.grid()))
+        numbers.append(f"{name} from {values.min():.3g} to {values.max():.3g}")
+    return ", ".join(numbers)

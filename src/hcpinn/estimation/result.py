@@ -14,6 +14,7 @@ import numpy as np
 from ..machine.files import write_bytes
 from ..problem import Problem
 from ..solution import Solution
+from .curve import Curve
 from .measurements import Measurements
 
 RELIABLE, FREE, WRONG, SUSPECT = "reliable", "not determined", "wrong model", "suspect"
@@ -44,6 +45,39 @@ class Estimate:
         shown = min(max(digits + 1, 3), 10)
         low, high = self.interval
         return f"{self.value:.{shown}g} ± {self.error:.2g}, from {low:.{shown}g} to {high:.{shown}g}"
+
+
+@dataclass(frozen=True, eq=False)
+class CurveEstimate:
+    """An unknown function: its values, one standard error, and a band that holds pointwise."""
+
+    value: Curve
+    """A function of numbers and arrays, and inside an equation of fields and coordinates."""
+    at: np.ndarray
+    values: np.ndarray
+    """At the places `at`."""
+    error: np.ndarray
+    """Infinite where the data do not determine it, or the model does not describe the data."""
+    interval: tuple[np.ndarray, np.ndarray]
+    """The lower and the upper edge of the band."""
+    by: str = "smoothness by marginal likelihood"
+
+    @property
+    def determined(self) -> bool:
+        """Whether there is a figure for the error everywhere."""
+        return bool(np.isfinite(self.error).all())
+
+    def __call__(self, s: Any) -> np.ndarray:
+        """Its value anywhere."""
+        return np.asarray(self.value(np.asarray(s, float)))
+
+    def __str__(self) -> str:
+        shown = f"a function from {self.values.min():.3g} to {self.values.max():.3g}"
+        return (
+            f"{shown}, ± {np.median(self.error):.2g}"
+            if self.determined
+            else f"{shown} (not known everywhere)"
+        )
 
 
 @dataclass(frozen=True)
@@ -96,7 +130,7 @@ class Fit:
     problem: Problem
     """With its unknowns open."""
     data: tuple[Measurements, ...]
-    estimates: Mapping[str, Estimate]
+    estimates: Mapping[str, Estimate | CurveEstimate]
     correlations: np.ndarray
     """Between the estimates, in their order."""
     noise: Mapping[str, float]
@@ -113,20 +147,21 @@ class Fit:
     seconds: float = 0.0
 
     @property
-    def values(self) -> dict[str, float]:
-        """The estimates as numbers, for `problem.with_parameters(**fit.values)`."""
+    def values(self) -> dict[str, Any]:
+        """The estimates as numbers and functions, for `problem.with_parameters(**fit.values)`."""
         return {name: estimate.value for name, estimate in self.estimates.items()}
 
     def summary(self) -> dict[str, Any]:
         """The facts about this fit as plain data."""
-        names = list(self.estimates)
+        names = [name for name, e in self.estimates.items() if isinstance(e, Estimate)]
         return {
             "problem": self.problem.name,
             "estimates": {
                 name: {
-                    "value": e.value,
-                    "error": _number(e.error),
-                    "interval": [_number(v) for v in e.interval],
+                    **({} if isinstance(e, Estimate) else {"at": e.at.tolist()}),
+                    "value": _plain(e.value if isinstance(e, Estimate) else e.values),
+                    "error": _plain(e.error),
+                    "interval": [_plain(v) for v in e.interval],
                     "by": e.by,
                 }
                 for name, e in self.estimates.items()
@@ -156,6 +191,10 @@ class Fit:
     def __repr__(self) -> str:
         lines = [f"{name} = {estimate}" for name, estimate in self.estimates.items()]
         return "\n".join([f"Fit of {self.problem.name}: {self.verdict}", *lines])
+
+
+def _plain(value: Any) -> Any:
+    return _number(value) if np.ndim(value) == 0 else [_number(v) for v in value]
 
 
 def _number(value: Any) -> float | None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .layout import Layout
 from .model import Model
 from .search import Misfit, Point, descend
-from .unknown import Layout
 
 _FREE = 0.5
 """Standard deviation along a direction of z, in powers of e or typical sizes, that counts as free."""
@@ -29,7 +29,7 @@ class Spread:
 
     covariance: np.ndarray
     free: tuple[np.ndarray, ...]
-    """Unit vectors in z along which the data say next to nothing."""
+    """Unit vectors in the numbers of z along which the data say next to nothing."""
 
     @property
     def errors(self) -> np.ndarray:
@@ -47,21 +47,25 @@ class Spread:
         return not any(abs(v[entry]) > _SHARE for v in self.free)
 
 
-def spread(jacobian: np.ndarray, *, floor: float, inflation: float = 1.0) -> Spread:
+def spread(jacobian: np.ndarray, *, least: float, numbers: int, inflation: float = 1.0) -> Spread:
     """The covariance (JᵀJ)⁻¹ of rows in units of the noise.
 
-    `floor` is the numerical error of all predictions together, in the same units: what is smaller than its
-    part in the slopes is not seen.
+    Singular values up to `least` are numerical error: nothing is seen along their directions. The first
+    `numbers` entries of z are numbers; only they count as free here.
     """
     _, sizes, rows = np.linalg.svd(jacobian, full_matrices=True)
     sizes = np.concatenate([sizes, np.zeros(len(rows) - len(sizes))])
     # One standard deviation along a direction moves predictions by one in all, if the noise is all there is.
-    seen = np.maximum(sizes / np.sqrt(inflation), 1e-150)
-    least = max(_BLIND * float(sizes.max(initial=0.0)), floor * _FREE)
-    free = tuple(
-        row for size, row, sd in zip(sizes, rows, 1 / seen, strict=True) if sd > _FREE or size < least
-    )
-    return Spread((rows.T / seen**2) @ rows, free)
+    seen = np.where(sizes > least, sizes / np.sqrt(inflation), 1e-6)
+    covariance = (rows.T / seen**2) @ rows
+    variances, directions = np.linalg.eigh(covariance[:numbers, :numbers])
+    free = np.flatnonzero(variances > _FREE**2)[::-1]
+    return Spread(covariance, tuple(directions[:, i] for i in free))
+
+
+def blindness(jacobian: np.ndarray, error: float) -> float:
+    """The singular values of slopes that numerical error can make; `error` is that of all predictions."""
+    return max(_BLIND * float(np.linalg.norm(jacobian, 2)), error * _FREE)
 
 
 def combination(layout: Layout, z: np.ndarray, direction: np.ndarray) -> str:

@@ -1,9 +1,8 @@
-"""Unknowns to find from measurements, and the vector z that stands for all of them."""
+"""Unknown numbers to find from measurements."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import ProblemError
-from ..problem import Open, Problem
+from ..problem import Open
 
 
 @dataclass(frozen=True)
@@ -94,55 +93,3 @@ class Unknown(Open):
     def slope(self, z: float) -> float:
         """∂θ/∂z."""
         return math.exp(z) if self.log else self.unit
-
-
-class Layout:
-    """Which entries of z belong to which unknown."""
-
-    def __init__(self, problem: Problem):
-        """`problem` has unknowns among its parameters, and nothing else that is open."""
-        self.unknowns: dict[str, Unknown] = {}
-        for name, value in problem.open.items():
-            if not isinstance(value, Unknown):
-                raise ProblemError(
-                    f"The parameter '{name}' of {problem.name} is {value}, which measurements do not find. "
-                    "Write Unknown(guess), or close it with problem.with_parameters(…)."
-                )
-            if name == "horizon":
-                raise ProblemError("The horizon is no unknown: end the problem after the last measurement.")
-            self.unknowns[name] = value
-        if not self.unknowns:
-            raise ProblemError(
-                f"{problem.name} has no unknowns. Declare one: parameters={{'k': hcpinn.Unknown(1.0)}}."
-            )
-        self.names = tuple(self.unknowns)
-        self.size = len(self.names)
-        each = self.unknowns.values()
-        self.start = np.array([u.to_z(u.guess) for u in each])
-        self.lower = np.array([u.to_z(u.bounds[0]) for u in each])
-        self.upper = np.array([u.to_z(u.bounds[1]) for u in each])
-
-    def values(self, z: Any) -> Mapping[str, Any]:
-        """The parameters that z stands for, traceable."""
-        return {name: unknown.from_z(z[i]) for i, (name, unknown) in enumerate(self.unknowns.items())}
-
-    def closed(self, problem: Problem, z: np.ndarray) -> Problem:
-        """The problem with the parameters that z stands for."""
-        return problem.with_parameters(**{name: float(v) for name, v in self.values(np.asarray(z)).items()})
-
-    def drawn(self, rng: np.random.Generator) -> np.ndarray:
-        """Another place to start from: anywhere between bounds, else within a few times the guess."""
-        found = self.start + np.where(self.logs, 1.0, 0.5) * rng.standard_normal(self.size)
-        bounded = np.isfinite(self.lower) & np.isfinite(self.upper)
-        low, high = np.where(bounded, self.lower, 0.0), np.where(bounded, self.upper, 1.0)
-        inside = low + (high - low) * rng.uniform(0.05, 0.95, self.size)
-        return np.clip(np.where(bounded, inside, found), self.lower, self.upper)
-
-    def prior(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals that are asked to be small beside those of the data, and their slopes."""
-        return np.zeros(0), np.zeros((0, self.size))
-
-    @property
-    def logs(self) -> np.ndarray:
-        """Which entries count in powers."""
-        return np.array([bool(u.log) for u in self.unknowns.values()])
