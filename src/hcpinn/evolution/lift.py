@@ -110,7 +110,7 @@ class Carrier:
         def along(t: Array) -> Array:
             return self._slow(jnp.concatenate([t[:, None], place], axis=1))
 
-        return _depends(along, jnp.asarray([self.problem.start]))
+        return depends(along, jnp.asarray([self.problem.start]))
 
     @cached_property
     def _slow(self) -> Callable[[Array], Array]:
@@ -235,7 +235,7 @@ def _chunked(function: Any, points: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
+def depends(function: Callable[[Array], Array], argument: Array) -> bool:
     """Whether the result depends on the argument's value, read off the program."""
     program = jax.make_jaxpr(function)(argument).jaxpr
     varying = set(program.invars)
@@ -245,12 +245,12 @@ def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
     return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
 
 
-def _with_walls(problem: Problem) -> Callable[[Array], Array]:
+def _with_walls(problem: Problem, fade: float | None = None) -> Callable[[Array], Array]:
     """u₀, with the initial velocity where there is one, and what it takes to meet all conditions at walls.
 
-    With a velocity v₀, s = t − t₀ and a rate C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
+    With a velocity v₀, s = t − t₀ and a rate C, by default its own, it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
     """
-    rate = 0.0 if problem.order == 1 else fading(problem)
+    rate = fade if fade is not None else 0.0 if problem.order == 1 else fading(problem)
 
     def start(t: Array, space: list[Array]) -> Array:
         value = problem.to_components(problem.initial_values(space))

@@ -47,13 +47,13 @@ class Pointwise:
             result[..., part] = np.asarray(function(v, c))[..., :size]
         return result
 
-    def _evaluate(self, values: Array, coordinates: Array) -> Array:
+    def _evaluate(self, values: Array, coordinates: Array, parameters: Any = None) -> Array:
         problem = self.problem
         fields = {
             index: problem.to_fields(jnp.moveaxis(values[number], 0, -1))
             for number, index in enumerate(self.orders)
         }
-        rates = problem.evaluate_rhs(lambda n, index: fields[index][n], list(coordinates))
+        rates = problem.evaluate_rhs(lambda n, index: fields[index][n], list(coordinates), parameters)
         shape = coordinates[0].shape
         rates = [jnp.broadcast_to(jnp.asarray(r) + 0.0, shape) for r in rates]
         return jnp.moveaxis(problem.to_components(rates), -1, 0)

@@ -36,12 +36,14 @@ class _Data:
     values: list[np.ndarray]
 
 
+def check_open(problem: Problem) -> None:
+    """Raise a `ProblemError` where a problem with open parameters cannot be closed."""
+    check_ranges(problem)
+    _ = problem.nominal  # which is checked when it is made
+
+
 def check_problem(problem: Problem) -> None:
     """Raise a `ProblemError` that says what is wrong with the declaration, if anything is."""
-    if problem.open:
-        check_ranges(problem)
-        _ = problem.nominal  # which is checked when it is made
-        return
     _ = problem.tables, problem.derivatives  # which run the data and rhs once
     inside, *faces = _initial_data(problem)
     _check_finite(problem, inside)
@@ -76,6 +78,8 @@ def check_settings(problem: Problem) -> None:
     for name, value in problem.parameters.items():
         if name in problem.axes:
             raise ProblemError(f"A parameter is called '{name}', which names a coordinate. Rename it.")
+        if callable(value):  # a function that was found, such as a coefficient k(x)
+            continue
         if not (isinstance(value, int | float | np.number) and np.isfinite(value)):
             raise ProblemError(f"The parameter '{name}' must be a finite number, but is {value!r}.")
     said = problem.parameters.get(HORIZON, horizon)

@@ -99,9 +99,12 @@ class Problem:
             value = getattr(self, name)
             if isinstance(value, np.generic | np.ndarray | Array) and np.ndim(value) == 0:
                 object.__setattr__(self, name, np.asarray(value).item())
-        from .checks import check_problem, check_settings
+        from .checks import check_open, check_problem, check_settings
 
         with double():
+            if self.open:
+                check_open(self)
+                return
             check_settings(self)
             for name in ("initial", "velocity"):
                 object.__setattr__(self, name, settled(getattr(self, name), self, name))
