@@ -65,6 +65,8 @@ from .problem import (
     Robin as Robin,
     Samples as Samples,
     apply as apply,
+    parse_problem as parse_problem,
+    read_problem as read_problem,
 )
 from .reference import (
     Reference as Reference,

@@ -13,8 +13,8 @@ import numpy as np
 
 from .bounds import Real
 
-_FIRST = 2048
-"""Cells to begin with."""
+_FIRST, _DENSE = 2048, 16384
+"""Cells to begin with, and where values are known without bounds."""
 
 _PARTS = 8
 """Into which a cell is cut."""
@@ -80,16 +80,22 @@ class Mesh:
         return [f for f in found if f.end - f.begin < span / 4] if len(found) <= _CROWD else []
 
 
-def cut(evaluate: Callable[[np.ndarray, np.ndarray], Real], low: float, high: float) -> Mesh:
-    """Cut [low, high] until `evaluate(from, to)`, bounds functions × cells, hides nothing any more."""
-    edges = np.linspace(low, high, _FIRST + 1)
+def cut(
+    evaluate: Callable[[np.ndarray, np.ndarray], Real], low: float, high: float, *, blind: bool = False
+) -> Mesh:
+    """Cut [low, high] until `evaluate(from, to)`, bounds functions × cells, hides nothing any more.
+
+    `blind` says that the bounds are only values at the ends and in the middle.
+    """
+    first = _DENSE if blind else _FIRST
+    edges = np.linspace(low, high, first + 1)
     points = evaluate(edges, edges)
     cells = evaluate(edges[:-1], edges[1:])
     least = _least(low, high)
     active = np.ones(len(points.low), bool)
     while len(edges) <= _MOST:
         each = _wanted(edges, points, cells) & (np.diff(edges) > 8 * least)
-        if len(edges) > 4 * _FIRST:  # bounds so wide all along say nothing: rounding, or a long cancellation
+        if len(edges) > 4 * first:  # bounds so wide all along say nothing: rounding, or a long cancellation
             active &= each.mean(axis=1) < 0.5
         wanted = np.any(each[active], axis=0)
         if not wanted.any():

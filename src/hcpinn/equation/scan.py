@@ -76,6 +76,15 @@ class Line:
             found = np.maximum(found, np.interp(end, edges, total) - np.interp(begin, edges, total))
         return found
 
+    def reach(self, begin: float, swings: float) -> float:
+        """How far from a place on nothing goes through more than so many times its range."""
+        end = self.high
+        for edges, total in self.curves:
+            limit = float(np.interp(begin, edges, total)) + swings
+            if limit < total[-1]:
+                end = min(end, float(np.interp(limit, total, edges)))
+        return end - begin
+
 
 @dataclass(frozen=True)
 class Scan:

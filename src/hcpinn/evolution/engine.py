@@ -19,6 +19,7 @@ from typing import ClassVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ..equation import scan
 from ..errors import MethodError
 from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
@@ -58,6 +59,9 @@ _STEEP = 40.0
 
 _FINER = (1, 2, 4)
 """How many times as many points are tried where a basis with fronts makes the equation unstable."""
+
+_SWINGS = 0.5, 0.37
+"""How much of its range anything in F or the data may go through within a step, in every other pass."""
 
 _RISE = 10.0
 """e to this power is what rounding may grow to over the horizon by a basis alone."""
@@ -244,6 +248,10 @@ class _Engine:
                 spent = clock.perf_counter() - begun
                 self.progress(Pass(count, projection.unknowns, track.steps, spent, np.inf, time))
 
+        def longest(time: float) -> float:
+            """No step passes over what F or the data do."""
+            return scan(self.problem).time.reach(time, _SWINGS[number % 2])
+
         # Steps of two passes never coincide, else their errors in time would be the same and go unseen.
         growth = 8.0 if number % 2 else 4.0
         for piece in itertools.pairwise(self.breaks):
@@ -255,6 +263,7 @@ class _Engine:
                 tolerance,
                 growth=growth,
                 limits=self.limits,
+                longest=longest,
                 report=report,
             )
             state = track.values[-1][-1]

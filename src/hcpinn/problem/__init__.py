@@ -17,6 +17,7 @@ from .expression import MAX_ORDER, Expression, Index, apply
 from .parameters import Between, Open, refuse_open
 from .samples import Samples
 from .sides import Ends, Side
+from .text import parse_problem, read_problem
 
 __all__ = [
     "HORIZON",
@@ -42,5 +43,7 @@ __all__ = [
     "Samples",
     "Side",
     "apply",
+    "parse_problem",
+    "read_problem",
     "refuse_open",
 ]

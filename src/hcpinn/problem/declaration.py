@@ -99,13 +99,10 @@ class Problem:
             value = getattr(self, name)
             if isinstance(value, np.generic | np.ndarray | Array) and np.ndim(value) == 0:
                 object.__setattr__(self, name, np.asarray(value).item())
-        from .checks import check_open, check_problem, check_settings
+        from .checks import check_problem, check_settings
 
         with double():
-            if self.open:
-                check_open(self)
-                return
-            check_settings(self)
+            check_settings(self.nominal)
             for name in ("initial", "velocity"):
                 object.__setattr__(self, name, settled(getattr(self, name), self, name))
             check_problem(self)
@@ -204,6 +201,22 @@ class Problem:
                 raise unknown_name("parameter", name, [*self.parameters, HORIZON], of=self.name)
         parameters = {**self.parameters, **values}
         return dataclasses.replace(self, parameters=parameters, horizon=parameters.get(HORIZON, self.horizon))
+
+    def to_text(self) -> str:
+        """The problem as TOML that `hcpinn.read_problem` reads again.
+
+        Functions of Python are written down by running them on symbols; a `ProblemError` says where that does
+        not work, as for an `if` or a function of one's own.
+        """
+        from .text import write_problem
+
+        return write_problem(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .text.describe import html_of
+
+        return html_of(self)
 
     def restarted(
         self,

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from ..catalog import DEFAULT, TAKES_OVER, find_method
+from ..catalog import DEFAULT, TAKES_OVER, find_method, find_problem
 from ..checking import solution_of
 from ..descent import Method, Progress, Run, seconds_spent
 from ..errors import MethodError, NoSolutionError, OutOfTimeError, ProblemError, UnusableFileError
@@ -31,7 +31,7 @@ _WITHIN_REACH = 1e-3
 
 
 def solve(
-    problem: Problem,
+    problem: Problem | str,
     method: Method | Evolution | str | None = None,
     *,
     seed: int = 0,
@@ -49,7 +49,7 @@ def solve(
     The first Ctrl-C or SIGTERM ends it within two seconds with the best found so far, a second one at once.
 
     Args:
-        problem: what to solve.
+        problem: what to solve, or the name of a problem of the catalogue or of a `.toml` file.
         method: how: a `Method`, an `Evolution`, or the name of one. By default `evolve`; where that does not
             apply, or ends with an estimated error above 1e-3 and above `accuracy`, `expert` takes over.
         seed: the seed of everything random. Same seed, same machine, same compiled programs: same bits.
@@ -72,7 +72,7 @@ def solve(
     Raises:
         OutOfTimeError: `max_seconds` was too short to find anything.
     """
-    _check_problem(problem)
+    problem = _as_problem(problem)
     _check_options(accuracy, max_seconds, checkpoint_every, devices, out)
     if method is None:
         runs = [Run(problem, Evolution(), seed)]
@@ -111,7 +111,7 @@ def solve_batch(
             raise MethodError(
                 f"solve_batch takes runs, made as Run(problem, method, seed), but one is {run!r}."
             )
-        _check_problem(run.problem)
+    runs = [settled(run) for run in runs]
     _check_options(accuracy, max_seconds, checkpoint_every, devices, out)
     sitting = _sitting(
         runs, accuracy, out, resume, checkpoint_every, max_seconds, reference, progress, devices
@@ -241,15 +241,19 @@ def _compared(
     ]
 
 
-def _check_problem(problem: Any) -> None:
+def settled(run: Run) -> Run:
+    """A run whose problem and method are no longer names."""
+    problem = _as_problem(run.problem)
+    method = find_method(run.method, problem) if isinstance(run.method, str) else run.method
+    return dataclasses.replace(run, problem=problem, method=method)
+
+
+def _as_problem(problem: Any) -> Problem:
+    if isinstance(problem, str):
+        problem = find_problem(problem)
     if isinstance(problem, Problem):
         refuse_open(problem, "Give it a number with problem.with_parameters(…).")
-        return
-    if isinstance(problem, str):
-        raise ProblemError(
-            f"solve takes a Problem, but is given the name {problem!r}. Write "
-            f"hcpinn.find_problem({problem!r}) for one of the catalogue."
-        )
+        return problem
     if isinstance(problem, list | tuple):
         raise ProblemError(
             f"solve takes one Problem, but is given {len(problem)} in a {type(problem).__name__}. Solve them "

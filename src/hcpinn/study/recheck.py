@@ -10,8 +10,7 @@ from typing import Any
 
 from ..descent.runs import Run
 from ..errors import FileError, HcpinnError, MethodError
-from .agreement import Pair, other_seeds
-from .compare import FILE, Comparison
+from .compare import FILE, Comparison, Pair, other_seeds
 from .declaration import Section, Study
 from .record import Record
 from .runner import Tally, run_study

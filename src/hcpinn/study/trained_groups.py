@@ -15,8 +15,7 @@ from ..descent.runs import Run
 from ..errors import FileError, HcpinnError, MethodError
 from ..problem import Problem
 from .declaration import Study
-from .record import DIGITS, Record, run_key
-from .settings import exact_start
+from .record import DIGITS, Record, exact_start, run_key
 
 _ACCURACIES = (1e-2, 1e-6, 1e-3, 1e-4, 1e-5)
 """Accuracies to try where a record has none; its key shows which one it was."""
