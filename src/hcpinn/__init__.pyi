@@ -26,6 +26,16 @@ from .descent import (
 from .errors import (
     HcpinnError as HcpinnError,
 )
+from .estimation import (
+    CurveEstimate as CurveEstimate,
+    Estimate as Estimate,
+    Fit as Fit,
+    FitVerdict as FitVerdict,
+    Measurements as Measurements,
+    Unknown as Unknown,
+    UnknownFunction as UnknownFunction,
+    fit as fit,
+)
 from .evolution import (
     Evolution as Evolution,
 )

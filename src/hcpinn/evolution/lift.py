@@ -110,7 +110,7 @@ class Carrier:
         def along(t: Array) -> Array:
             return self._slow(jnp.concatenate([t[:, None], place], axis=1))
 
-        return _depends(along, jnp.asarray([self.problem.start]))
+        return depends(along, jnp.asarray([self.problem.start]))
 
     @cached_property
     def _slow(self) -> Callable[[Array], Array]:
@@ -235,7 +235,7 @@ def _chunked(function: Any, points: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
+def depends(function: Callable[[Array], Array], argument: Array) -> bool:
     """Whether the result depends on the argument's value, read off the program."""
     program = jax.make_jaxpr(function)(argument).jaxpr
     varying = set(program.invars)
@@ -245,9 +245,10 @@ def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
     return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
 
 
-def _with_walls(problem: Problem) -> Callable[[Array], Array]:
-    """The lift without waves of one problem."""
-    return walled(problem, problem.parameters, 0.0 if problem.order == 1 else fading(problem))
+def _with_walls(problem: Problem, fade: float | None = None) -> Callable[[Array], Array]:
+    """The lift without waves of one problem, which fades at a rate of its own unless `fade` gives one."""
+    rate = fade if fade is not None else 0.0 if problem.order == 1 else fading(problem)
+    return walled(problem, problem.parameters, rate)
 
 
 def walled(problem: Problem, parameters: Mapping[str, Any], rate: float) -> Callable[[Array], Array]:

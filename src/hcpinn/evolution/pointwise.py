@@ -51,14 +51,15 @@ class Pointwise:
             result[..., part] = np.asarray(function(v, c))[..., :size]
         return result
 
-    def _evaluate(self, values: Array, coordinates: Array) -> Array:
+    def _evaluate(self, values: Array, coordinates: Array, parameters: Any = None) -> Array:
         problem = self.problem
         fields = {
             index: problem.to_fields(jnp.moveaxis(values[number], 0, -1))
             for number, index in enumerate(self.orders)
         }
         at, rows = list(coordinates[: len(problem.axes)]), coordinates[len(problem.axes) :]
-        parameters = {**problem.parameters, **dict(zip(self.open, rows, strict=True))}
+        if self.open:
+            parameters = {**problem.parameters, **dict(zip(self.open, rows, strict=True))}
         rates = problem.evaluate_rhs(lambda n, index: fields[index][n], at, parameters)
         shape = coordinates[0].shape
         rates = [jnp.broadcast_to(jnp.asarray(r) + 0.0, shape) for r in rates]
