@@ -73,6 +73,7 @@ from .reference import (
     solve_reference as solve_reference,
 )
 from .solution import (
+    Family as Family,
     Solution as Solution,
     Verdict as Verdict,
     load as load,
