@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -126,10 +126,12 @@ def evolve(
     # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
     with double(), threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
         limits = Limits(np.inf if max_seconds is None else max_seconds, interrupted.is_set)
-        return _Engine(problem, accuracy, seed, limits, progress, method, keep).run()
+        return Engine(problem, accuracy, seed, limits, progress, method, keep).run()
 
 
-class _Engine:
+class Engine:
+    """One run: pass after pass. Families take it apart, to solve many problems on one basis."""
+
     def __init__(
         self,
         problem: Problem,
@@ -139,12 +141,17 @@ class _Engine:
         progress: Callable[[Pass], None] | None,
         method: Evolution,
         keep: Callable[[Callable[[Stop], Evolved]], None],
+        pointwise: Any = None,
     ):
         self.problem, self.accuracy, self.seed = problem, accuracy, seed
         self.limits, self.progress, self.method, self.keep = limits, progress, method, keep
         self.passes: list[Pass] = []
         self.dimensions = len(problem.space)
         self.best: tuple[float, Solved] | None = None
+        self.shared = pointwise
+        """F where several problems share it, compiled."""
+        self.density: list[Density | None] = [None] * self.dimensions
+        """Where features are to be dense, as the pass before has found."""
 
     def run(self) -> Evolved:
         """Pass after pass, until the estimate is met or nothing more can be done."""
@@ -174,9 +181,7 @@ class _Engine:
         return assemble(self.carrier, layers, solved.track, len(self.problem.components), spare)
 
     def _passes(self) -> Stop:
-        self.breaks = find_breaks(self.problem)
-        self.limits.check()
-        self.carrier, self.pointwise = Carrier(self.problem, self.accuracy), Pointwise(self.problem)
+        self.prepare(Carrier(self.problem, self.accuracy), self.shared or Pointwise(self.problem))
         given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
         density: list[Density | None] = list(given)
         previous: Solved | None = None
@@ -211,7 +216,8 @@ class _Engine:
             if previous is not None and not self.limits.allow(self.passes[-1].seconds):
                 return Stop.TIME  # a pass with more features takes longer than the last one
             found = densities(solved.projection, solved.track, self.accuracy)
-            density = [_larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
+            density = [larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
+            self.density = density
             previous = solved
             count = math.ceil(count * _GROWTH)
 
@@ -229,9 +235,17 @@ class _Engine:
         length = x[-1] - x[0]
         return density if values.max() * length > _STEEP else None
 
+    def prepare(self, carrier: Carrier, pointwise: Any) -> None:
+        """Set what all passes share: the lift, F, and the times where steps end."""
+        self.breaks = find_breaks(self.problem)
+        self.limits.check()
+        self.carrier, self.pointwise = carrier, pointwise
+
     def _solve(self, count: int, density: list[Density | None]) -> Solved:
-        number = len(self.passes)
-        projection = self._projection(count, density, number)
+        return self.advance(self.project(count, density, len(self.passes)), len(self.passes), count)
+
+    def advance(self, projection: Projection, number: int, count: int = 0) -> Solved:
+        """The projected equation integrated to the horizon, with the tolerance of a pass of this number."""
         few = 3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7
         stages = self.method.stages or (few if self.problem.order == 1 else 7)
         tolerance = min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4)
@@ -269,7 +283,7 @@ class _Engine:
             state = track.values[-1][-1]
         return Solved(projection, track)
 
-    def _projection(self, count: int, density: list[Density | None], number: int) -> Projection:
+    def project(self, count: int, density: list[Density | None], number: int) -> Projection:
         """The projected equation on a fresh sample; with more points, or no fronts, where it is unstable.
 
         Panels that leave out too much of the products of steep functions make an equation unstable that
@@ -333,7 +347,7 @@ class _Engine:
             self.progress(done)
 
 
-def _larger(one: Density | None, other: Density | None) -> Density | None:
+def larger(one: Density | None, other: Density | None) -> Density | None:
     """The larger of two densities at every place."""
     if one is None or other is None:
         return other if one is None else one

@@ -17,7 +17,7 @@ from jaxtyping import Array
 
 from ..errors import HcpinnError, ProblemError, unknown_name
 from ..machine.precision import double
-from .calling import Tables, argument_names, call_by_name, evaluate_data, tables_for
+from .calling import Tables, argument_names, call_by_name, evaluate_data, for_numpy, tables_for
 from .conditions import Condition, Periodic
 from .domain import Box
 from .expression import Index, coordinate, field
@@ -261,8 +261,11 @@ class Problem:
             available[name] = field(lambda index, n=number: lookup(n, index), space, self.order)
         for position, (name, values) in enumerate(zip(self.axes, coordinates, strict=True)):
             available[name] = coordinate(values, position - 1, space)
-        available.update(parameters if parameters is not None else self.parameters)
-        result = call_by_name(self.rhs, "rhs", available)
+        given = parameters if parameters is not None else self.parameters
+        try:
+            result = call_by_name(self.rhs, "rhs", {**available, **given})
+        except jax.errors.TracerArrayConversionError:  # NumPy's function of a parameter that JAX traces
+            result = call_by_name(self.rhs, "rhs", {**available, **for_numpy(given, space)})
         values = result if isinstance(result, tuple | list) else (result,)
         if any(value is None for value in values):
             raise ProblemError("rhs returned None. Is its `return` missing?")

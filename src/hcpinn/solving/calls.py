@@ -24,6 +24,7 @@ from ..problem import Problem, refuse_open
 from ..reference import Reference
 from ..solution import Solution
 from .engines import CHECKPOINT, Sitting, estimate
+from .families import solve_family
 from .references import References, late
 
 _WITHIN_REACH = 1e-3
@@ -43,8 +44,8 @@ def solve(
     reference: Reference | bool = True,
     progress: bool | None = None,
     devices: int | None = None,
-) -> Solution:
-    """Solve a problem and check the outcome.
+) -> Any:
+    """Solve a problem and check the outcome: a `Solution`, or a `Family` where parameters are open.
 
     The first Ctrl-C or SIGTERM ends it within two seconds with the best found so far, a second one at once.
 
@@ -74,6 +75,16 @@ def solve(
     """
     problem = _as_problem(problem)
     _check_options(accuracy, max_seconds, checkpoint_every, devices, out)
+    if problem.open:
+        return solve_family(
+            problem,
+            method,
+            seed=seed,
+            accuracy=float(accuracy),
+            max_seconds=max_seconds,
+            reference=reference,
+            progress=progress,
+        )
     if method is None:
         runs = [Run(problem, Evolution(), seed)]
     else:
@@ -244,6 +255,7 @@ def _compared(
 def settled(run: Run) -> Run:
     """A run whose problem and method are no longer names."""
     problem = _as_problem(run.problem)
+    refuse_open(problem, "Give it a number with problem.with_parameters(…), or hand it to solve.")
     method = find_method(run.method, problem) if isinstance(run.method, str) else run.method
     return dataclasses.replace(run, problem=problem, method=method)
 
@@ -252,7 +264,6 @@ def _as_problem(problem: Any) -> Problem:
     if isinstance(problem, str):
         problem = find_problem(problem)
     if isinstance(problem, Problem):
-        refuse_open(problem, "Give it a number with problem.with_parameters(…).")
         return problem
     if isinstance(problem, list | tuple):
         raise ProblemError(
