@@ -14,7 +14,7 @@ from ..checking import solution_of
 from ..descent import Method, Progress, Run, Status, seconds_spent
 from ..errors import MethodError, NoSolutionError, OutOfTimeError, ProblemError, UnusableFileError
 from ..evolution import Evolution, applies as why_not
-from ..machine.files import check_folder
+from ..machine.files import answering, check_folder
 from ..machine.precision import double
 from ..machine.processes import is_first
 from ..machine.provenance import provenance
@@ -164,7 +164,8 @@ def _sitting(
 def _spent(out: Any) -> float:
     """Seconds of earlier sittings; a checkpoint of no use is dealt with when it is resumed."""
     try:
-        return seconds_spent(Path(out) / CHECKPOINT)
+        with answering(out):
+            return seconds_spent(Path(out) / CHECKPOINT)
     except UnusableFileError:
         return 0.0
 
@@ -177,7 +178,9 @@ def _within_its_time(sitting: Sitting, work: Callable[[], list[Solution]]) -> li
             return work()
 
     try:
-        return supervised(doubly, sitting.seconds if sitting.strict else None, sitting.progress.interrupt)
+        seconds = sitting.seconds if sitting.strict else None
+        with answering(sitting.out):
+            return supervised(doubly, seconds, sitting.progress.interrupt)
     except Left as left:
         sitting.progress.__exit__(None, None, None)
         stop = Stop.INTERRUPTED if left.interrupted else Stop.TIME
