@@ -15,7 +15,8 @@ from pathlib import Path
 
 import hcpinn as hc
 from hcpinn.catalog import ENTRIES
-from hcpinn.solution.figures import finish, gallery_figure
+from hcpinn.solution.canvas import finish
+from hcpinn.solution.figures import gallery_figure
 from hcpinn.study.picture import small_png
 
 ROOT = Path(__file__).parent.parent

@@ -58,6 +58,7 @@ from .problem import (
     Polygon as Polygon,
     Problem as Problem,
     Robin as Robin,
+    Samples as Samples,
     apply as apply,
 )
 from .reference import (

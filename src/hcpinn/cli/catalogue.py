@@ -89,7 +89,8 @@ def gallery(
     """
     from ..catalog import ENTRIES
     from ..reference import solve_reference
-    from ..solution.figures import finish, gallery_figure
+    from ..solution.canvas import finish
+    from ..solution.figures import gallery_figure
 
     check_file(out)
     table = make_table("problem", "estimated error", "seconds")

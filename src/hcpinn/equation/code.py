@@ -54,8 +54,9 @@ def content_of(problem: Problem) -> str | None:
     Problems with equal ones have the same solution. The converse does not hold.
     """
     digest = hashlib.sha256(fingerprint(problem).encode())
+    data = (problem.initial, problem.velocity, problem.boundary)
     try:
-        for part in (problem.rhs, problem.initial, problem.boundary, problem.parameters, problem.breaks):
+        for part in (problem.rhs, *data, problem.parameters, problem.breaks):
             _add(digest, part, ())
     except _Unknown:
         return None

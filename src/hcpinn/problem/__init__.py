@@ -16,6 +16,7 @@ from .domain import Box, Domain, Interval
 from .expression import MAX_ORDER, Expression, Index, apply
 from .parameters import Between, Open, refuse_open
 from .pieces import Piece
+from .samples import Samples
 from .shapes import Annulus, Disk, Ellipse, Implicit, Polygon, Region
 from .sides import Ends, Side
 
@@ -47,6 +48,7 @@ __all__ = [
     "Problem",
     "Region",
     "Robin",
+    "Samples",
     "Side",
     "apply",
     "refuse_open",

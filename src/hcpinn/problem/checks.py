@@ -16,6 +16,7 @@ from .domain import Domain
 from .motion import check_order, check_velocity
 from .parameters import check_ranges
 from .piece_checks import check_pieces
+from .samples import samples_in
 from .sides import Side
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ def check_problem(problem: Problem) -> None:
         check_ranges(problem)
         _ = problem.nominal  # which is checked when it is made
         return
-    check_order(problem)
-    _check_settings(problem)
     _ = problem.tables, problem.derivatives  # which run the data and rhs once
     if not problem.domain.product:
         check_pieces(problem)
@@ -61,7 +60,9 @@ def check_problem(problem: Problem) -> None:
     check_velocity(problem)
 
 
-def _check_settings(problem: Problem) -> None:
+def check_settings(problem: Problem) -> None:
+    """What must hold before any data are looked at."""
+    check_order(problem)
     if not isinstance(problem.domain, Domain):
         raise ProblemError(
             "domain must be an Interval(a, b), a Box((a, b), (c, d)) or a shape such as Disk((0, 0), 1), but "
@@ -191,6 +192,11 @@ def _check_data(problem: Problem, side: Side, end: _Data, scales: list[float]) -
     times = np.linspace(problem.start, problem.horizon, 101)
     t = np.repeat(times, len(end.points))
     across = [jnp.asarray(np.tile(c, len(times))) for i, c in enumerate(end.points.T) if i != side.axis]
+    ends = [(problem.start, problem.horizon), *problem.domain.bounds]
+    bounds = {name: own for name, own in zip(problem.axes, ends, strict=True) if name != side.letter}
+    for condition in (c for own in side.conditions for c in own):
+        for samples in samples_in(condition.data):
+            samples.check(f"{condition.kind} data at {side.place}", bounds)
     data = problem.boundary_values(side, jnp.asarray(t), across)
     for name, own, values, u0, scale in zip(
         problem.fields, side.conditions, data, end.values, scales, strict=True

@@ -23,6 +23,7 @@ from .domain import Domain
 from .expression import Index, coordinate, field
 from .parameters import Open, find_open
 from .pieces import Piece, resolve_parts
+from .samples import samples_in, settled
 from .sides import Declared, Ends, Side, resolve
 
 HORIZON = "horizon"
@@ -99,9 +100,12 @@ class Problem:
             value = getattr(self, name)
             if isinstance(value, np.generic | np.ndarray | Array) and np.ndim(value) == 0:
                 object.__setattr__(self, name, np.asarray(value).item())
-        from .checks import check_problem
+        from .checks import check_problem, check_settings
 
         with double():
+            check_settings(self)
+            for name in ("initial", "velocity"):
+                object.__setattr__(self, name, settled(getattr(self, name), self, name))
             check_problem(self)
 
     @property
@@ -428,11 +432,16 @@ class Problem:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was made of the declaration that its reader should know."""
-        return tuple(
+        tables = (
             f"Data that NumPy or plain Python alone can evaluate are interpolated to rounding along {name}, "
             f"by {table.intervals} Chebyshev series."
             for _, name, table in self.tables
         )
+        data = {"initial": self.initial, "velocity": self.velocity}
+        for side in self.sides:
+            for condition in (c for own in side.conditions for c in own):
+                data[f"{condition.kind} data at {side.place}"] = condition.data
+        return (*tables, *(own.note(role) for role, d in data.items() for own in samples_in(d)))
 
     @cached_property
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:

@@ -19,6 +19,7 @@ from ..machine.provenance import Provenance
 from ..objective.residual import residual_of
 from ..outcome import Function, History, PointWeights, Stop
 from ..problem import MAX_ORDER, Index, Problem
+from .canvas import Theme, finish
 from .values import evaluate, on_grid
 from .verdict import Verdict
 
@@ -139,36 +140,49 @@ class Solution:
 
         return save_solution(self, path)
 
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw reference, solution and error side by side; save to `path` or return the figure."""
-        from .figures import Shown, field_figure, finish
+    def plot(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw reference, solution and error side by side.
 
-        return finish(field_figure(Shown.of(self)), path)
+        Args:
+            path: the file to write, a picture or PDF; without one the Matplotlib figure is returned.
+            theme: "light" or "dark", the page it will stand on.
+        """
+        from .figures import field_figure
+        from .shown import Shown
 
-    def plot_slices(self, path: str | Path | None = None) -> Any:
-        """Draw profiles at the start, the middle and the end; save to `path` or return the figure."""
-        from .figures import Shown, finish, slice_figure
+        return finish(field_figure(Shown.of(self)), path, theme)
 
-        return finish(slice_figure(Shown.of(self)), path)
+    def plot_slices(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw profiles at the start, the middle and the end; arguments as for `plot`."""
+        from .figures import slice_figure
+        from .shown import Shown
 
-    def plot_history(self, path: str | Path | None = None) -> Any:
-        """Draw the loss at every step; save to `path` or return the figure."""
-        from .figures import finish, history_figure
+        return finish(slice_figure(Shown.of(self)), path, theme)
 
-        return finish(history_figure(self), path)
+    def plot_history(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw the loss at every step; arguments as for `plot`."""
+        from .figures import history_figure
 
-    def plot_weights(self, path: str | Path | None = None) -> Any:
-        """Draw the final weights of the points over (t, x); save to `path` or return the figure."""
-        from .figures import finish, weights_figure
+        return finish(history_figure(self), path, theme)
 
-        return finish(weights_figure(self), path)
+    def plot_weights(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw the final weights of the points over (t, x); arguments as for `plot`."""
+        from .figures import weights_figure
 
-    def animate(self, path: str | Path, *, frames: int = 51) -> Path:
-        """Write a GIF of the first component in time."""
+        return finish(weights_figure(self), path, theme)
+
+    def animate(self, path: str | Path, *, frames: int = 51, theme: Theme = "light") -> Path:
+        """Write the solution in time as a moving picture.
+
+        Args:
+            path: the file to write; its name ends with .gif, .webp or .png (an animated PNG).
+            frames: how many pictures, equally spaced in time.
+            theme: "light" or "dark", the page it will stand on.
+        """
         from ..machine.files import write_bytes
-        from .figures import animation
+        from .animation import animation
 
-        return write_bytes(path, animation(self, frames))
+        return write_bytes(path, animation(self, path, frames, theme))
 
     def to_xarray(self, times: Any = 101, *axes: Any) -> Any:
         """The solution on a grid as a labelled `xarray.Dataset` (needs the `data` extra)."""

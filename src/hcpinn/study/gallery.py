@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..catalog import ENTRIES
 from ..errors import HcpinnError
-from ..solution.figures import Shown, field_figure, slice_figure
+from ..solution.figures import field_figure, slice_figure
+from ..solution.shown import Shown
 from .columns import measures_of
 from .fields import fields_of
 from .numbers import number

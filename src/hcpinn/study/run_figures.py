@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..solution.figures import BLUE, GREY, ORANGE, subplots
+from ..solution.canvas import BLUE, GREY, ORANGE, subplots
 from .record import Record
 from .rows import Middle, Row
 from .settings import exact_start

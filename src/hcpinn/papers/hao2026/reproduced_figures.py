@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...solution.figures import BLUE, COLORS, GREY, ORANGE, Shown, field_colours, subplots
+from ...solution.canvas import BLUE, COLORS, GREY, ORANGE, subplots
+from ...solution.shown import Shown, field_colours
 from ...study.settings import exact_start
 from .reproduced import ReproducedRow
 
