@@ -1,11 +1,12 @@
-"""Fill api.md with every public name, room by room, from `__all__`: a hook of MkDocs.
+"""Fill api.md with every public name, room by room: a hook of MkDocs.
 
-There is no second list: a name that is added to the `__all__` of `hcpinn` or of one of the guests below is on
-the page, under the package that defines it.
+There is no second list: a name that `hcpinn` or the `__init__.py` of one of the guests below makes public is
+on the page, under the package that defines it.
 """
 
 import importlib
 import inspect
+from types import ModuleType
 
 _SECTIONS = "<!-- every public name -->"
 _FIRST = ("problem", "solving", "solution", "descent", "trial", "objective")
@@ -34,9 +35,17 @@ def sections() -> str:
     ]
     for guest in _GUESTS:
         module = importlib.import_module(guest)
-        entries = [_entry(guest, name, getattr(module, name)) for name in module.__all__]
+        entries = [_entry(guest, name, getattr(module, name)) for name in public(module)]
         parts.append(_section(f"`{guest}`", guest, entries))
     return "\n\n".join(parts)
+
+
+def public(module: ModuleType) -> list[str]:
+    """The names that a package makes public: those it imports from its modules."""
+    names = (name for name, found in vars(module).items() if not inspect.ismodule(found))
+    return sorted(
+        (name for name in names if not name.startswith("_")), key=lambda name: (name.islower(), name)
+    )
 
 
 def _ordered(rooms: dict[str, list[str]]) -> list[str]:

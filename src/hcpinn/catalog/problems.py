@@ -5,12 +5,29 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from ..errors import unknown_name
 from ..problem import Problem
-from .entry import Entry
 
-_OTHERS = {"entry", "expert", "extension", "methods", "parts", "problems"}
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A problem of the catalogue and what there is to say of it."""
+
+    problem: Problem
+    title: str
+    stiffness: str
+    """Why it is hard."""
+    equation: str
+
+    @property
+    def name(self) -> str:
+        """The name it goes by on the command line."""
+        return self.problem.name
+
+
+_OTHERS = {"expert", "extension", "methods", "parts", "problems"}
 """Modules of this folder that declare no problem."""
 
 

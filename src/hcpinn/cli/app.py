@@ -1,4 +1,4 @@
-"""What the commands share: the program, exit codes, options, and checks of where results go."""
+"""What the commands share: the program, exit codes, options, checks of where results go, and tables."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 from typer.core import TyperCommand
 
 from ..errors import FileError, HcpinnError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -163,3 +168,32 @@ def escape(text: Any) -> str:
     from rich.markup import escape as escaped
 
     return escaped(str(text))
+
+
+def make_table(*heads: str, right: Collection[str] = (), whole: Collection[str] = ()) -> Table:
+    """An empty table.
+
+    Args:
+        heads: the titles of its columns.
+        right: those whose cells stand to the right.
+        whole: those whose cells are never broken into lines.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for head in heads:
+        table.add_column(head, justify="right" if head in right else "left", no_wrap=head in whole)
+    return table
+
+
+def console(*, wide: int | None = None) -> Console:
+    """Where tables are printed: lines are as long as they need to be where there is no terminal.
+
+    `wide` gives tables this width there, for those with more columns than fit in a usual one.
+    """
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    if wide is not None:
+        return Console(width=None if terminal else wide, highlight=False)
+    return Console(soft_wrap=not terminal, highlight=False)

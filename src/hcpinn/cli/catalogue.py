@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .app import app, check_file
-from .printing import console, make_table
+from .app import app, check_file, console, make_table
 
 
 @app.command("list")

@@ -72,7 +72,14 @@ class Accuracy:
     def corrected(
         self, lesson: Lesson, found: Found, finished: Sequence[Found], going: np.ndarray
     ) -> tuple[Found, np.ndarray]:
-        """What runs have, with one more correction for those still going, and the mean square residuals."""
+        """What runs have, with one more correction for those still going, and the mean square residuals.
+
+        Args:
+            lesson: which correction of which window.
+            found: what they have so far.
+            finished: what they have in the windows before.
+            going: which of them are still going.
+        """
         trials, squares = self.preparation.trials(Lesson(lesson.window), finished), np.zeros(len(going))
         added: list[tuple[Layers, ...]] = list(found.corrections or ((),) * len(found.theta))
         for number, run in enumerate(self.runs):

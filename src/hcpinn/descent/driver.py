@@ -47,8 +47,8 @@ def train(
         max_seconds: stop after this time, in all sittings together, and keep the best so far.
         after_block: called after each block of steps.
         estimate: whether to estimate the error in the end also where no schedule depends on it.
-        keep: handed a function after each block, for whoever cannot wait for the next: it saves a checkpoint
-            and gives the outcome of each run as it stands, with the reason to stop it is told.
+        keep: handed a function after each block, for callers that cannot wait for the next. It saves a
+            checkpoint and gives the outcome of each run as it stands, with the reason to stop it is told.
     """
     training = _Training(preparation, progress, checkpoint, max_seconds, after_block)
     training.keep = keep
@@ -57,7 +57,7 @@ def train(
 
 
 _PATIENCE = 3
-"""Training stalls if the accuracy is more than so many lessons away, as fast as the last one went."""
+"""Training stalls if, at the pace of the last lesson, the accuracy is more than this many lessons away."""
 
 _WORTH = 0.5
 """A correction is worth another, and training worth new corrections, if the error falls to this share."""
@@ -83,7 +83,7 @@ class _Training:
         self.weights: Any = None
         self.stop: Stop | None = None
         self.over = False
-        """Whether the schedule has come to its end, or every run has."""
+        """Whether the schedule, or every run, has ended."""
         self.names: list[str] = []
         self.last: tuple[Program, Prepared, Carry] | None = None
         self.ended: tuple[Position, Carry] | None = None
@@ -119,7 +119,7 @@ class _Training:
             return self._outcomes()
 
     def _stage(self, saved: list[np.ndarray] | None, interrupted: threading.Event) -> None:
-        """One stage of a lesson from where it stands to its end, or to an interruption."""
+        """One stage of a lesson, from the present step to the last or to an interruption."""
         position, stage, every = self.position, self.stage, self.every
         # On resuming, the points are those of the last step, even if they are due to be replaced.
         prepared = self._prepare(max(position.step - 1, 0))

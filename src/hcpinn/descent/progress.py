@@ -22,8 +22,13 @@ class Progress:
     def __enter__(self) -> Progress:
         if self.visible:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress as Bar,
+                TextColumn,
+                TimeRemainingColumn,
+            )
 
             self._bar = Bar(
                 TextColumn("{task.description:<8}"),

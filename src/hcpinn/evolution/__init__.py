@@ -1,7 +1,5 @@
 """Networks whose output weights move in time as a stiff ODE."""
 
-from .engine import Evolution, applies, evolve
-from .evolved import Evolved, Function
-from .outcome import Pass
-
-__all__ = ["Evolution", "Evolved", "Function", "Pass", "applies", "evolve"]
+from .engine import Evolution as Evolution, applies as applies, evolve as evolve
+from .evolved import Evolved as Evolved, Function as Function
+from .outcome import Pass as Pass

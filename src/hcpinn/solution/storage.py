@@ -80,10 +80,12 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
 def load(
     path: str | Path | zipfile.Path, *, problem: Problem | None = None, method: Method | None = None
 ) -> Solution:
-    """Open a saved solution, from a file or from a member of a ZIP.
+    """Open a saved solution.
 
-    A problem of the catalogue is found by name. For one of your own give it again, since files
-    hold no code; the same goes for a method with parts of your own.
+    Args:
+        path: the file, or a member of a ZIP.
+        problem: what it solves. Only a problem of the catalogue is found by its name; files hold no code.
+        method: how it was trained, needed if the method has custom parts.
     """
     header, arrays = read_archive(path, kind=_KIND, version=_VERSION)
     try:

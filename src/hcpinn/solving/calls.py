@@ -13,8 +13,7 @@ from ..catalog import DEFAULT, TAKES_OVER, find_method
 from ..checking import solution_of
 from ..descent import Method, Progress, Run, seconds_spent
 from ..errors import MethodError, NoSolutionError, OutOfTimeError, ProblemError, UnusableFileError
-from ..evolution import Evolution
-from ..evolution import applies as why_not
+from ..evolution import Evolution, applies as why_not
 from ..machine.files import check_folder
 from ..machine.precision import double
 from ..machine.processes import is_first

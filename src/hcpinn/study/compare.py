@@ -23,7 +23,7 @@ FILE = "recheck.json"
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs, each beside a later training of it."""
+    """Runs, each paired with a later training of it."""
 
     pairs: tuple[Pair, ...]
 
@@ -75,7 +75,7 @@ def compare(before: str | Path, now: str | Path) -> Comparison:
         if record.done and (found is None or _when(found) != _when(record)):
             pairs.append(Pair(record, found, other_seeds(record, known) if found else ()))
     if all(pair.now is None for pair in pairs):
-        raise FileError(f"No run of {before} was trained anew in {now}, so there is nothing to compare.")
+        raise FileError(f"No run of {before} was trained again in {now}, so there is nothing to compare.")
     return Comparison(tuple(pairs))
 
 

@@ -1,4 +1,4 @@
-"""Estimate what a group of runs costs before it starts: a model of time and memory.
+"""Estimate what a group of runs, or a study, costs before it starts: a model of time and memory.
 
 Time: each step costs a fixed overhead, and for each run `Stage.work` (about points × network
 parameters) for each derivative that is carried along.
@@ -23,9 +23,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +38,9 @@ from ..machine.precision import double
 from ..objective import chunk_size
 from ..problem import Problem
 from ..trial import Embedding, LayeredNetwork, Network
+from .declaration import Study
+from .groups import Group, grouped
+from .store import Store
 
 _EVALUATIONS = 1.5
 """Evaluations of the loss per step with a line search, on average."""
@@ -139,7 +143,7 @@ def _shape(problem: Problem, embedding: Embedding, network: Network) -> _Shape:
 
 
 def cost(runs: Sequence[Run], machine: Machine) -> Cost:
-    """Time and memory of runs that train together."""
+    """Time and memory of `runs` that train together on a `machine`."""
     count, method = len(runs), runs[0].method
     if method.engine != Method.engine:
         return Cost(count * _EVOLUTION.seconds, _EVOLUTION.bytes)
@@ -180,10 +184,72 @@ def _state_bytes(stage: Stage, shape: _Shape, points: int) -> int:
 def largest_group(runs: Sequence[Run], machine: Machine, *, most: int = LARGEST, abreast: int = 1) -> int:
     """How many of some runs of one shape fit into the memory that is free, at least one.
 
-    `abreast` is how many groups of that size are to fit at once.
+    Args:
+        runs: those of the shape.
+        machine: where they train.
+        most: how many may train together.
+        abreast: how many groups of that size are to fit at once.
     """
     free = available_bytes()
     size = min(most, len(runs))
     while size > 1 and free is not None and abreast * cost(runs[:size], machine).bytes > _USABLE * free:
         size -= 1
     return size
+
+
+@dataclass(frozen=True)
+class Share:
+    """What is left to train of one section, without what earlier sections train; or of all."""
+
+    section: str
+    runs: int
+    """Different ones."""
+    kept: int
+    """Those in the store."""
+    groups: int
+    """Groups to train whose first run is of this section."""
+    largest: int
+    """Runs in the largest of them."""
+    seconds: tuple[float, ...]
+    """Of those groups, by machine."""
+    bytes: int
+    """What the largest of them takes."""
+
+
+def forecast(
+    study: Study, out: str | Path | None = None, *, together: int | None = None, processes: int = 1
+) -> tuple[list[Share], Share]:
+    """What each section of a study has to train, and all of it, with how long that takes here and on an H200.
+
+    Args:
+        study: the study.
+        out: the folder of its store, which may not exist yet.
+        together: the largest number of runs that train together.
+        processes: how many groups share the memory; times are for one group after another.
+    """
+    here = this_machine()
+    kept = Store(out).keys() if out is not None and Store.at(out) else set()
+    groups = grouped(
+        study.wanted,
+        study.wanted.keys() - kept,
+        size=lambda runs: largest_group(runs, here, most=together or LARGEST, abreast=processes),
+    )
+
+    def share(name: str, keys: Collection[str], own: Sequence[Group]) -> Share:
+        costs = [[cost(group.runs, machine) for group in own] for machine in (here, H200)]
+        return Share(
+            name,
+            len(keys),
+            len(kept.intersection(keys)),
+            len(own),
+            max(map(len, own), default=0),
+            tuple(sum(each.seconds for each in found) for found in costs),
+            max((each.bytes for each in costs[0]), default=0),
+        )
+
+    left, lines = list(groups), []
+    for section in study.sections:
+        own = [group for group in left if group.keys[0] in section.keys]
+        left = [group for group in left if group not in own]
+        lines.append(share(section.name, section.keys, own))
+    return lines, share("", study.wanted, groups)

@@ -15,9 +15,8 @@ from .compare import FILE, Comparison
 from .declaration import Section, Study
 from .record import Record
 from .runner import Tally, run_study
-from .sample import DEFAULT, groups_of, spread_out
 from .store import Store
-from .trained_groups import TrainedGroup, runs_of, trained_groups
+from .trained_groups import DEFAULT, TrainedGroup, groups_of, runs_of, spread_out, trained_groups
 from .watch import Watch
 
 
@@ -64,7 +63,7 @@ class Recheck(Comparison):
     selection: Selection
 
     def write(self, folder: str | Path) -> Path:
-        """Write `recheck.json` beside the runs that were trained for it."""
+        """Write `recheck.json` next to the runs trained for it."""
         chosen = self.selection
         left_out = list(chosen.left_out)
         return self._write(

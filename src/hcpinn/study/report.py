@@ -13,7 +13,7 @@ from ..errors import unknown_name
 from ..machine.files import write_bytes
 from . import elements
 from .gallery import Picture
-from .page import Chapter, StudyPage
+from .page import StudyPage, contents
 from .results import Results, read_results
 
 
@@ -83,14 +83,7 @@ def page_text(results: Results, *, figures: bool = True, tell: Callable[[str], N
         script=parts.script,
         tiles=elements.tiles(parts.tiles()),
         notes="".join(f'<p class="note">{note}</p>' for note in parts.notes()),
-        contents=elements.contents([_entry(chapter) for chapter in chapters]),
+        contents=contents(chapters),
         body="\n".join(elements.section(part.name, part.title, part.html) for part in flat),
         footer=f"Written by hcpinn {__version__}. This page is one file and loads nothing from elsewhere.",
     )
-
-
-def _entry(chapter: Chapter) -> tuple[str, str, str, list[tuple[str, str, str]]]:
-    """A line of the contents, with the lines below it."""
-    inner = [(part.name, part.short or part.title, part.remark) for part in chapter.inner]
-    name = inner[0][0] if inner else chapter.name
-    return name, chapter.short or chapter.title, chapter.remark, inner

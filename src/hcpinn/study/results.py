@@ -96,7 +96,7 @@ def read_results(folder: str | Path | Store) -> Results:
 
 
 def state(store: Store, study: Study) -> None:
-    """Write into a store which study it is for, beside what was stated there before."""
+    """Write into a store which study it is for, in addition to what was stated there before."""
     while (lock := store.lock(_KIND)) is None:
         time.sleep(0.05)
     try:

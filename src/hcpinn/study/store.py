@@ -202,10 +202,10 @@ class Store:
         return record
 
     def _tidy(self) -> None:
-        """Remove what processes that were killed did not write to its end."""
+        """Remove files that killed processes left half-written."""
         for folder in (".", "runs", *_FOLDERS):
             for path in (self.folder / folder).glob(".*.part"):
-                with contextlib.suppress(FileNotFoundError):  # its process was alive after all
+                with contextlib.suppress(FileNotFoundError):  # its process is alive after all
                     if time.time() - path.lstat().st_mtime > _ABANDONED:
                         path.unlink()
 

@@ -159,8 +159,7 @@ class _GroupProgress(Progress):
 
 def _bar() -> Any:
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import BarColumn, Progress as Bar, TextColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(16), TextColumn("{task.fields[facts]}"))
     return Bar(*columns, console=Console(stderr=True))
