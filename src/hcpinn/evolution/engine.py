@@ -9,12 +9,11 @@ from __future__ import annotations
 import itertools
 import math
 import time as clock
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -24,26 +23,15 @@ from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
 from ..outcome import Stop
 from ..problem import Problem
-from .adapt import densities
-from .basis import Bases, orthonormal, quadrature
-from .breaks import find_breaks, find_places
-from .estimate import Solved, difference, unseen
-from .evolved import Evolved, Function, assemble
-from .features import sample
+from .breaks import find_breaks
+from .estimate import Solved
+from .evolved import Evolved
 from .lift import Carrier
 from .limits import Limits
 from .outcome import Halted, Pass
 from .pointwise import Pointwise
-from .projection import Projection
 from .radau import Track, integrate
-from .walls import walls_along
-
-Density = tuple[np.ndarray, np.ndarray]
-
-_FIRST = {1: 160, 2: 28, 3: 12}
-"""Features per axis in the first pass, by number of space dimensions."""
-
-_MOST = {1: 1600, 2: 240, 3: 72}
+from .spaces import space_of
 
 _GROWTH = 1.4
 
@@ -52,15 +40,6 @@ _MARGIN = 0.7
 
 _ROUNDING = 2e-14
 """The smallest error that is claimed."""
-
-_STEEP = 40.0
-"""Changes of a solution along an axis above which it has fronts."""
-
-_FINER = (1, 2, 4)
-"""How many times as many points are tried where a basis with fronts makes the equation unstable."""
-
-_RISE = 10.0
-"""e to this power is what rounding may grow to over the horizon by a basis alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +74,15 @@ def applies(problem: Problem) -> str | None:
                 f"on both ends together, which do not determine how weights evolve. Give {order}, make "
                 f"{letter} periodic, or train a network."
             )
+    order = max(sum(index[1:]) for index in problem.derivatives)
+    for piece in problem.pieces:
+        if order > 2:
+            return (
+                f"{problem.name} is of order {order} in space, but on curved domains an evolution takes at most "
+                "2. Write it as a system of second order."
+            )
+        if order == 2 and min(len(own) for own in piece.conditions) < 1:
+            return f"{problem.name} is of order 2 in space, but has no condition on {piece.place}. Give one."
     return None
 
 
@@ -139,7 +127,6 @@ class _Engine:
         self.problem, self.accuracy, self.seed = problem, accuracy, seed
         self.limits, self.progress, self.method, self.keep = limits, progress, method, keep
         self.passes: list[Pass] = []
-        self.dimensions = len(problem.space)
         self.best: tuple[float, Solved] | None = None
 
     def run(self) -> Evolved:
@@ -160,33 +147,32 @@ class _Engine:
         """What is handed over: the best pass as a function, if there is one."""
         estimate, function = np.inf, None
         if best is not None:
-            estimate, function = best[0], self._function(*best)
+            estimate, function = best[0], self.space.function(best[1], self._spare(*best))
         return Evolved(self.problem, function, estimate, stop, tuple(self.passes), self.limits.spent)
 
-    def _function(self, estimate: float, solved: Solved) -> Function:
+    def _spare(self, estimate: float, solved: Solved) -> float:
+        """The L² size of what the function may leave out."""
         spare = 0.02 * max(min(estimate, self.accuracy), 1e-3 * self.accuracy)
-        spare *= float(solved.projection.scale.min())
-        layers = [own.layers for own in solved.projection.bases]
-        return assemble(self.carrier, layers, solved.track, len(self.problem.components), spare)
+        return spare * float(solved.projection.scale.min())
 
     def _passes(self) -> Stop:
         self.breaks = find_breaks(self.problem)
         self.limits.check()
         self.carrier, self.pointwise = Carrier(self.problem, self.accuracy), Pointwise(self.problem)
-        given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
-        density: list[Density | None] = list(given)
+        space = self.space = space_of(self.problem, self.carrier, self.pointwise, self.limits, self.seed)
+        given = found = space.places()
         previous: Solved | None = None
-        count, failed, stalled = _FIRST[self.dimensions], np.inf, 0
-        most = self.method.features or _MOST[self.dimensions]
+        count, failed, stalled = space.first, np.inf, 0
+        most = self.method.features or space.most
         while True:
             count = min(count, most)
             try:
-                solved = self._solve(count, density)
+                solved = self._solve(count, found)
             except Halted as halted:
                 near = abs(halted.time - failed) < 1e-2 * self.problem.duration
                 if halted.stop is not Stop.STUCK or near or count == most:
                     raise
-                failed, density = halted.time, list(given)
+                failed, found = halted.time, given
                 count = math.ceil(count * _GROWTH)
                 continue
             estimate = np.inf
@@ -206,28 +192,21 @@ class _Engine:
                 return Stop.RANK
             if previous is not None and not self.limits.allow(self.passes[-1].seconds):
                 return Stop.TIME  # a pass with more features takes longer than the last one
-            found = densities(solved.projection, solved.track, self.accuracy)
-            density = [_larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
+            found = space.adapted(solved, given, self.accuracy)
             previous = solved
             count = math.ceil(count * _GROWTH)
 
     def _estimate(self, previous: Solved, solved: Solved) -> float:
         """The difference of two passes; if that is small enough, also what neither of them can see."""
-        found = max(difference(self.problem, previous, solved), _ROUNDING)
+        found = max(self.space.difference(previous, solved), _ROUNDING)
         if found <= _MARGIN * self.accuracy:
             found = max(found, self.carrier.leftover)
-            found = max(found, unseen(self.problem, self.pointwise, self.carrier, solved))
+            found = max(found, self.space.unseen(solved))
         return found
 
-    def _uneven(self, density: Density) -> Density | None:
-        """The density where it asks for fronts; none where even features serve as well."""
-        x, values = density
-        length = x[-1] - x[0]
-        return density if values.max() * length > _STEEP else None
-
-    def _solve(self, count: int, density: list[Density | None]) -> Solved:
+    def _solve(self, count: int, found: Any) -> Solved:
         number = len(self.passes)
-        projection = self._projection(count, density, number)
+        projection = self.space.projection(count, found, number)
         few = 3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7
         stages = self.method.stages or (few if self.problem.order == 1 else 7)
         tolerance = min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4)
@@ -260,60 +239,6 @@ class _Engine:
             state = track.values[-1][-1]
         return Solved(projection, track)
 
-    def _projection(self, count: int, density: list[Density | None], number: int) -> Projection:
-        """The projected equation on a fresh sample; with more points, or no fronts, where it is unstable.
-
-        Panels that leave out too much of the products of steep functions make an equation unstable that
-        conserves: the eigenvalues of its linear part tell before a step is taken.
-        """
-        for finer in _FINER if any(d is not None for d in density) else ():
-            projection = self._on(count, density, number, finer)
-            if projection.growth() <= self._tolerable:
-                return projection
-        return self._on(count, [None] * self.dimensions, number, 1)
-
-    def _on(self, count: int, density: list[Density | None], number: int, finer: int) -> Projection:
-        bases = []
-        for axis, own in enumerate(density):
-            bases.append(self._along(axis, count, own, number, finer))
-            self.limits.check()
-        return Projection(self.problem, self.pointwise, self.carrier, bases)
-
-    @cached_property
-    def _tolerable(self) -> float:
-        """The rate of growth that a basis may have: twice that with even features, and a little."""
-        even = self._on(_FIRST[self.dimensions], [None] * self.dimensions, 0, 1)
-        return 2 * max(even.growth(), 0.0) + _RISE / self.problem.duration
-
-    def _along(self, axis: int, count: int, density: Density | None, number: int, finer: int) -> Bases:
-        problem = self.problem
-        periodic = problem.boundaries[axis].periodic
-        low, high = problem.domain.bounds[axis]
-        key = [zlib.crc32(problem.space[axis].encode()), self.seed, number]
-        walls, of = walls_along(problem, axis)
-        layers = [
-            sample(
-                count,
-                low,
-                high,
-                periodic=periodic,
-                wall=wall,
-                density=density,
-                steepest=2.0,
-                rng=np.random.default_rng(key),
-            )
-            for wall in walls
-        ]
-        if density is not None and periodic:  # periodic fronts come in pairs, half a period apart
-            x, values = density
-            density = x, np.maximum(values, np.interp(x + (high - low) / 2, x, values, period=high - low))
-        room = (2.0 if density is None else 2.5 * finer) if self.dimensions == 1 else 1.5 * finer
-        points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
-        order = max(index[axis + 1] for index in problem.derivatives)
-        cut = 1e-13 if self.dimensions == 1 else 1e-10
-        kinds = [orthonormal(each, points, weights, order=max(order, 2), cut=cut) for each in layers]
-        return Bases.join(kinds, of)
-
     def _note(self, count: int, solved: Solved, estimate: float) -> None:
         spent = self.limits.spent - sum(p.seconds for p in self.passes)
         done = Pass(
@@ -322,11 +247,3 @@ class _Engine:
         self.passes.append(done)
         if self.progress is not None:
             self.progress(done)
-
-
-def _larger(one: Density | None, other: Density | None) -> Density | None:
-    """The larger of two densities at every place."""
-    if one is None or other is None:
-        return other if one is None else one
-    x = np.union1d(one[0], other[0])
-    return x, np.maximum(np.interp(x, *one), np.interp(x, *other))

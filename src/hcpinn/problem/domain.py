@@ -73,6 +73,10 @@ class Domain(abc.ABC):
     def contains(self, points: Float[np.ndarray, "points axes"]) -> Bool[np.ndarray, " points"]:
         """Which points lie inside; those on the boundary may count either way."""
 
+    def mask(self, points: Float[np.ndarray, "points axes"]) -> Bool[np.ndarray, " points"]:
+        """Which points of a grid have values: those inside, and those on the boundary but for rounding."""
+        return self.contains(points)
+
     @abc.abstractmethod
     def ends(self, axis: int) -> tuple[str, ...]:
         """The names of the faces at the lower and at the upper end of an axis, if it has such faces."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...errors import ProblemError
 from ..domain import Domain
+from .carrier import module_of
 from .curve import Curve, panels
 from .gate import Function, Wedge, gate, wedges
 from .outline import Corner, Outline, outline
@@ -181,6 +182,14 @@ class Region(Domain):
     def wedges(self) -> tuple[Wedge, ...]:
         """The coordinates of re-entrant corners, in which solutions are smooth there."""
         return tuple(wedges(self.corners, self.size, self._samples))
+
+    def embedded(self, points: Any) -> Any:
+        """What a network sees of points: their coordinates from −1 to 1, and those of re-entrant corners."""
+        xp = module_of(points)
+        columns = [self.scaled(axis, points[:, axis]) for axis in range(2)]
+        for wedge in self.wedges:
+            columns += [wedge.cosine(points), wedge.sine(points)]
+        return xp.stack(columns, axis=1)
 
     @property
     def size(self) -> float:
