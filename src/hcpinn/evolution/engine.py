@@ -78,8 +78,8 @@ def applies(problem: Problem) -> str | None:
     for piece in problem.pieces:
         if order > 2:
             return (
-                f"{problem.name} is of order {order} in space, but on curved domains an evolution takes at most "
-                "2. Write it as a system of second order."
+                f"{problem.name} is of order {order} in space, but on curved domains an evolution takes at "
+                "most 2. Write it as a system of second order."
             )
         if order == 2 and min(len(own) for own in piece.conditions) < 1:
             return f"{problem.name} is of order 2 in space, but has no condition on {piece.place}. Give one."

@@ -2,7 +2,7 @@
 
 E(x) are the coordinates, scaled to the region's size, and at re-entrant corners of angle ω also r^α cos αθ
 and r^α sin αθ, α = π/ω: all that is singular there is smooth in them. The gate g vanishes where values are
-prescribed. Steep neurons are drawn from pairs of points, between which they rise (SWIM, Bolager et al., 2023).
+prescribed. Steep neurons rise between pairs of points, as in SWIM (Bolager et al., 2023).
 """
 
 from __future__ import annotations

@@ -197,6 +197,13 @@ class Region(Domain):
         return max(self.lengths)
 
     @cached_property
+    def cut(self) -> Any:
+        """The boundary as a path of matplotlib."""
+        from .picture import outline_path
+
+        return outline_path(self)
+
+    @cached_property
     def _samples(self) -> np.ndarray:
         number = np.arange(1, _SAMPLES + 1)
         return self.inside(np.modf(np.outer(number, [0.7548776662466927, 0.5698402909980532]))[0])
