@@ -26,6 +26,16 @@ from .descent import (
 from .errors import (
     HcpinnError as HcpinnError,
 )
+from .estimation import (
+    CurveEstimate as CurveEstimate,
+    Estimate as Estimate,
+    Fit as Fit,
+    FitVerdict as FitVerdict,
+    Measurements as Measurements,
+    Unknown as Unknown,
+    UnknownFunction as UnknownFunction,
+    fit as fit,
+)
 from .evolution import (
     Evolution as Evolution,
 )
@@ -60,12 +70,15 @@ from .problem import (
     Robin as Robin,
     Samples as Samples,
     apply as apply,
+    parse_problem as parse_problem,
+    read_problem as read_problem,
 )
 from .reference import (
     Reference as Reference,
     solve_reference as solve_reference,
 )
 from .solution import (
+    Family as Family,
     Solution as Solution,
     Verdict as Verdict,
     load as load,

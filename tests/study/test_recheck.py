@@ -10,7 +10,7 @@ import hcpinn as hc
 from command_line import assert_refused, hcpinn
 from hcpinn.errors import HcpinnError
 from hcpinn.study import Agreement, Pair, Store, compare, recheck, run_study
-from hcpinn.study.agreement import other_seeds
+from hcpinn.study.compare import other_seeds
 from hcpinn.study.recheck import select
 from hcpinn.study.trained_groups import run_of, spread_out, trained_groups
 from recorded import record

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..errors import unknown_name
-from ..problem import Problem
+from ..problem import Problem, read_problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,9 @@ ENTRIES: Mapping[str, Entry] = _Entries()
 
 
 def find_problem(name: str) -> Problem:
-    """The catalogue's problem of this name."""
+    """The catalogue's problem of this name, or the one that a `.toml` file of this name states."""
+    if isinstance(name, str) and name.endswith(".toml"):
+        return read_problem(name)
     if name not in ENTRIES:
         raise unknown_name("problem", name, ENTRIES)
     return ENTRIES[name].problem

@@ -3,8 +3,10 @@
 from . import (
     bench as bench,
     catalogue as catalogue,
+    new as new,
     recheck as recheck,
     report as report,
+    show as show,
     solve as solve,
     study as study,
     theory as theory,

@@ -46,7 +46,7 @@ def _digest(problem: Problem) -> str:
         "fields": problem.fields,
         "complex": [bool(c) for c in problem.complex_fields],
         "derivatives": problem.derivatives,
-        "parameters": {name: repr(complex(problem.parameters[name])) for name in sorted(problem.parameters)},
+        "parameters": {name: _told(problem.parameters[name]) for name in sorted(problem.parameters)},
     }
     if problem.pieces:
         statement["pieces"] = [[piece.part, piece.signature] for piece in problem.pieces]
@@ -58,6 +58,11 @@ def _digest(problem: Problem) -> str:
     for values in _probes(problem):
         digest.update(_rounded(values))
     return digest.hexdigest()
+
+
+def _told(parameter: Any) -> str:
+    """A number; functions are known by what they do to the equation."""
+    return "function" if callable(parameter) else repr(complex(parameter))
 
 
 def _probes(problem: Problem) -> list[np.ndarray]:

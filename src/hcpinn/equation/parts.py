@@ -10,7 +10,7 @@ import numpy as np
 
 from ..problem import Piece, Problem, Side
 from ..problem.expression import watch_differentiated
-from .bounds import Bounds, Complex, Real, exactly
+from .bounds import Bounds, Complex, Real, exactly, has_rule
 from .mesh import Mesh, cut
 from .probes import slots
 from .program import Name, Operation, Program, Use
@@ -93,7 +93,8 @@ class Traced(Part):
                 rows += _reals(by(*(values[n] for n in names)), columns, count)
             return Real(np.concatenate([r.low for r in rows]), np.concatenate([r.high for r in rows]))
 
-        return cut(evaluate, *ends[axis]), columns
+        blind = any(not has_rule(o.equation) for o in self.program.needed(wanted))
+        return cut(evaluate, *ends[axis], blind=blind), columns
 
     def _others(self, ends: Sequence[tuple[float, float]], columns: int) -> list[Real]:
         """For each coordinate all of it, and then the probes."""
@@ -169,7 +170,7 @@ class Sampled(Part):
             ends = [values(low)] if low is high else [values(low), values((low + high) / 2), values(high)]
             return Real(np.minimum.reduce(ends), np.maximum.reduce(ends))
 
-        return cut(evaluate, *ends[axis]), columns
+        return cut(evaluate, *ends[axis], blind=True), columns
 
 
 class Equation(Traced):

@@ -9,29 +9,43 @@ from __future__ import annotations
 import itertools
 import math
 import time as clock
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ..equation import scan
 from ..errors import MethodError
 from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
 from ..outcome import Stop
 from ..problem import Problem
-from .breaks import find_breaks
-from .estimate import Solved
-from .evolved import Evolved
+from .adapt import densities
+from .basis import Bases, orthonormal, quadrature
+from .breaks import find_breaks, find_places
+from .estimate import Solved, difference, unseen
+from .evolved import Evolved, assemble
+from .features import sample
 from .lift import Carrier
 from .limits import Limits
 from .outcome import Halted, Pass
 from .pointwise import Pointwise
+from .projection import Projection
 from .radau import Track, integrate
-from .spaces import space_of
+from .regions import RegionSpace
+from .walls import walls_along
+
+Density = tuple[np.ndarray, np.ndarray]
+
+_FIRST = {1: 160, 2: 28, 3: 12}
+"""Features per axis in the first pass, by number of space dimensions."""
+
+_MOST = {1: 1600, 2: 240, 3: 72}
 
 _GROWTH = 1.4
 
@@ -40,6 +54,18 @@ _MARGIN = 0.7
 
 _ROUNDING = 2e-14
 """The smallest error that is claimed."""
+
+_STEEP = 40.0
+"""Changes of a solution along an axis above which it has fronts."""
+
+_FINER = (1, 2, 4)
+"""How many times as many points are tried where a basis with fronts makes the equation unstable."""
+
+_SWINGS = 0.5, 0.37
+"""How much of its range anything in F or the data may go through within a step, in every other pass."""
+
+_RISE = 10.0
+"""e to this power is what rounding may grow to over the horizon by a basis alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,10 +136,12 @@ def evolve(
     # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
     with double(), threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
         limits = Limits(np.inf if max_seconds is None else max_seconds, interrupted.is_set)
-        return _Engine(problem, accuracy, seed, limits, progress, method, keep).run()
+        return Engine(problem, accuracy, seed, limits, progress, method, keep).run()
 
 
-class _Engine:
+class Engine:
+    """One run: pass after pass. Families take it apart, to solve many problems on one basis."""
+
     def __init__(
         self,
         problem: Problem,
@@ -123,11 +151,19 @@ class _Engine:
         progress: Callable[[Pass], None] | None,
         method: Evolution,
         keep: Callable[[Callable[[Stop], Evolved]], None],
+        pointwise: Any = None,
     ):
         self.problem, self.accuracy, self.seed = problem, accuracy, seed
         self.limits, self.progress, self.method, self.keep = limits, progress, method, keep
         self.passes: list[Pass] = []
+        self.dimensions = len(problem.space)
         self.best: tuple[float, Solved] | None = None
+        self.shared = pointwise
+        """F where several problems share it, compiled."""
+        self.region: RegionSpace | None = None
+        """What a pass does on a curved domain, where features are of all coordinates at once."""
+        self.density: list[Density | None] = [None] * self.dimensions
+        """Where features are to be dense, as the pass before has found."""
 
     def run(self) -> Evolved:
         """Pass after pass, until the estimate is met or nothing more can be done."""
@@ -147,32 +183,38 @@ class _Engine:
         """What is handed over: the best pass as a function, if there is one."""
         estimate, function = np.inf, None
         if best is not None:
-            estimate, function = best[0], self.space.function(best[1], self._spare(*best))
+            estimate, function = best[0], self._function(*best)
         return Evolved(self.problem, function, estimate, stop, tuple(self.passes), self.limits.spent)
 
-    def _spare(self, estimate: float, solved: Solved) -> float:
-        """The L² size of what the function may leave out."""
+    def _function(self, estimate: float, solved: Solved) -> Any:
         spare = 0.02 * max(min(estimate, self.accuracy), 1e-3 * self.accuracy)
-        return spare * float(solved.projection.scale.min())
+        spare *= float(solved.projection.scale.min())
+        if self.region is not None:
+            return self.region.function(solved)
+        layers = [own.layers for own in solved.projection.bases]
+        return assemble(self.carrier, layers, solved.track, len(self.problem.components), spare)
 
     def _passes(self) -> Stop:
-        self.breaks = find_breaks(self.problem)
-        self.limits.check()
-        self.carrier, self.pointwise = Carrier(self.problem, self.accuracy), Pointwise(self.problem)
-        space = self.space = space_of(self.problem, self.carrier, self.pointwise, self.limits, self.seed)
-        given = found = space.places()
+        self.prepare(Carrier(self.problem, self.accuracy), self.shared or Pointwise(self.problem))
+        given, first, most = [], _FIRST[self.dimensions], _MOST[self.dimensions]
+        if self.problem.domain.product:
+            given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
+        else:
+            self.region = RegionSpace(self.problem, self.carrier, self.pointwise, self.limits, self.seed)
+            first, most = self.region.first, self.region.most
+        density: list[Density | None] = list(given)
         previous: Solved | None = None
-        count, failed, stalled = space.first, np.inf, 0
-        most = self.method.features or space.most
+        count, failed, stalled = first, np.inf, 0
+        most = self.method.features or most
         while True:
             count = min(count, most)
             try:
-                solved = self._solve(count, found)
+                solved = self._solve(count, density)
             except Halted as halted:
                 near = abs(halted.time - failed) < 1e-2 * self.problem.duration
                 if halted.stop is not Stop.STUCK or near or count == most:
                     raise
-                failed, found = halted.time, given
+                failed, density = halted.time, list(given)
                 count = math.ceil(count * _GROWTH)
                 continue
             estimate = np.inf
@@ -192,21 +234,44 @@ class _Engine:
                 return Stop.RANK
             if previous is not None and not self.limits.allow(self.passes[-1].seconds):
                 return Stop.TIME  # a pass with more features takes longer than the last one
-            found = space.adapted(solved, given, self.accuracy)
+            found = [] if self.region else densities(solved.projection, solved.track, self.accuracy)
+            if self.region is not None:
+                self.region.adapt(solved, self.accuracy)
+            density = [larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
+            self.density = density
             previous = solved
             count = math.ceil(count * _GROWTH)
 
     def _estimate(self, previous: Solved, solved: Solved) -> float:
         """The difference of two passes; if that is small enough, also what neither of them can see."""
-        found = max(self.space.difference(previous, solved), _ROUNDING)
+        region = self.region
+        differ = partial(difference, self.problem) if region is None else region.difference
+        found = max(differ(previous, solved), _ROUNDING)
         if found <= _MARGIN * self.accuracy:
             found = max(found, self.carrier.leftover)
-            found = max(found, self.space.unseen(solved))
+            if region is None:
+                found = max(found, unseen(self.problem, self.pointwise, self.carrier, solved))
+            else:
+                found = max(found, region.unseen(solved))
         return found
 
-    def _solve(self, count: int, found: Any) -> Solved:
-        number = len(self.passes)
-        projection = self.space.projection(count, found, number)
+    def _uneven(self, density: Density) -> Density | None:
+        """The density where it asks for fronts; none where even features serve as well."""
+        x, values = density
+        length = x[-1] - x[0]
+        return density if values.max() * length > _STEEP else None
+
+    def prepare(self, carrier: Carrier, pointwise: Any) -> None:
+        """Set what all passes share: the lift, F, and the times where steps end."""
+        self.breaks = find_breaks(self.problem)
+        self.limits.check()
+        self.carrier, self.pointwise = carrier, pointwise
+
+    def _solve(self, count: int, density: list[Density | None]) -> Solved:
+        return self.advance(self.project(count, density, len(self.passes)), len(self.passes), count)
+
+    def advance(self, projection: Any, number: int, count: int = 0) -> Solved:
+        """The projected equation integrated to the horizon, with the tolerance of a pass of this number."""
         few = 3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7
         stages = self.method.stages or (few if self.problem.order == 1 else 7)
         tolerance = min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4)
@@ -223,6 +288,10 @@ class _Engine:
                 spent = clock.perf_counter() - begun
                 self.progress(Pass(count, projection.unknowns, track.steps, spent, np.inf, time))
 
+        def longest(time: float) -> float:
+            """No step passes over what F or the data do."""
+            return scan(self.problem).time.reach(time, _SWINGS[number % 2])
+
         # Steps of two passes never coincide, else their errors in time would be the same and go unseen.
         growth = 8.0 if number % 2 else 4.0
         for piece in itertools.pairwise(self.breaks):
@@ -234,10 +303,67 @@ class _Engine:
                 tolerance,
                 growth=growth,
                 limits=self.limits,
+                longest=longest,
                 report=report,
             )
             state = track.values[-1][-1]
         return Solved(projection, track)
+
+    def project(self, count: int, density: list[Density | None], number: int) -> Any:
+        """The projected equation on a fresh sample; with more points, or no fronts, where it is unstable.
+
+        Panels that leave out too much of the products of steep functions make an equation unstable that
+        conserves: the eigenvalues of its linear part tell before a step is taken.
+        """
+        if self.region is not None:
+            return self.region.projection(count, number)
+        for finer in _FINER if any(d is not None for d in density) else ():
+            projection = self._on(count, density, number, finer)
+            if projection.growth() <= self._tolerable:
+                return projection
+        return self._on(count, [None] * self.dimensions, number, 1)
+
+    def _on(self, count: int, density: list[Density | None], number: int, finer: int) -> Projection:
+        bases = []
+        for axis, own in enumerate(density):
+            bases.append(self._along(axis, count, own, number, finer))
+            self.limits.check()
+        return Projection(self.problem, self.pointwise, self.carrier, bases)
+
+    @cached_property
+    def _tolerable(self) -> float:
+        """The rate of growth that a basis may have: twice that with even features, and a little."""
+        even = self._on(_FIRST[self.dimensions], [None] * self.dimensions, 0, 1)
+        return 2 * max(even.growth(), 0.0) + _RISE / self.problem.duration
+
+    def _along(self, axis: int, count: int, density: Density | None, number: int, finer: int) -> Bases:
+        problem = self.problem
+        periodic = problem.boundaries[axis].periodic
+        low, high = problem.domain.bounds[axis]
+        key = [zlib.crc32(problem.space[axis].encode()), self.seed, number]
+        walls, of = walls_along(problem, axis)
+        layers = [
+            sample(
+                count,
+                low,
+                high,
+                periodic=periodic,
+                wall=wall,
+                density=density,
+                steepest=2.0,
+                rng=np.random.default_rng(key),
+            )
+            for wall in walls
+        ]
+        if density is not None and periodic:  # periodic fronts come in pairs, half a period apart
+            x, values = density
+            density = x, np.maximum(values, np.interp(x + (high - low) / 2, x, values, period=high - low))
+        room = (2.0 if density is None else 2.5 * finer) if self.dimensions == 1 else 1.5 * finer
+        points, weights = quadrature(int(room * count), low, high, periodic=periodic, density=density)
+        order = max(index[axis + 1] for index in problem.derivatives)
+        cut = 1e-13 if self.dimensions == 1 else 1e-10
+        kinds = [orthonormal(each, points, weights, order=max(order, 2), cut=cut) for each in layers]
+        return Bases.join(kinds, of)
 
     def _note(self, count: int, solved: Solved, estimate: float) -> None:
         spent = self.limits.spent - sum(p.seconds for p in self.passes)
@@ -247,3 +373,11 @@ class _Engine:
         self.passes.append(done)
         if self.progress is not None:
             self.progress(done)
+
+
+def larger(one: Density | None, other: Density | None) -> Density | None:
+    """The larger of two densities at every place."""
+    if one is None or other is None:
+        return other if one is None else one
+    x = np.union1d(one[0], other[0])
+    return x, np.maximum(np.interp(x, *one), np.interp(x, *other))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -119,7 +119,7 @@ class Carrier:
         def along(t: Array) -> Array:
             return self._slow(jnp.concatenate([t[:, None], place], axis=1))
 
-        return _depends(along, jnp.asarray([self.problem.start]))
+        return depends(along, jnp.asarray([self.problem.start]))
 
     @cached_property
     def _slow(self) -> Callable[[Array], Array]:
@@ -244,7 +244,7 @@ def _chunked(function: Any, points: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
+def depends(function: Callable[[Array], Array], argument: Array) -> bool:
     """Whether the result depends on the argument's value, read off the program."""
     program = jax.make_jaxpr(function)(argument).jaxpr
     varying = set(program.invars)
@@ -254,14 +254,19 @@ def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
     return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
 
 
-def _with_walls(problem: Problem) -> Callable[[Array], Array]:
+def _with_walls(problem: Problem, fade: float | None = None) -> Callable[[Array], Array]:
+    """The lift without waves of one problem, which fades at a rate of its own unless `fade` gives one."""
+    rate = fade if fade is not None else 0.0 if problem.order == 1 else fading(problem)
+    return walled(problem, problem.parameters, rate)
+
+
+def walled(problem: Problem, parameters: Mapping[str, Any], rate: float) -> Callable[[Array], Array]:
     """u₀, with the initial velocity where there is one, and what it takes to meet all conditions at walls.
 
     On a curved domain these are the conditions on values.
 
-    With a velocity v₀, s = t − t₀ and a rate C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
+    With a velocity v₀, s = t − t₀ and a `rate` C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
     """
-    rate = 0.0 if problem.order == 1 else fading(problem)
 
     def swing(since: Array, value: Array, velocity: Callable[[], Array]) -> Array:
         if not rate:
@@ -269,14 +274,16 @@ def _with_walls(problem: Problem) -> Callable[[Array], Array]:
         return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity())
 
     def start(t: Array, space: list[Array]) -> Array:
-        value = problem.to_components(problem.initial_values(space))
+        value = problem.to_components(problem.initial_values(space, parameters))
         since = (t - problem.start)[:, None]
-        return swing(since, value, lambda: problem.to_components(problem.initial_velocities(space)))
+        return swing(
+            since, value, lambda: problem.to_components(problem.initial_velocities(space, parameters))
+        )
 
     if problem.pieces:
-        return on_pieces(problem, swing)
+        return on_pieces(problem, swing, parameters)
     held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
-    joined = join_edges(problem, held, problem.parameters, start)
+    joined = join_edges(problem, held, parameters, start)
 
     def lift(points: Array) -> Array:
         t, *space = columns(problem, points)

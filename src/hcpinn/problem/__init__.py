@@ -19,6 +19,7 @@ from .pieces import Piece
 from .samples import Samples
 from .shapes import Annulus, Disk, Ellipse, Implicit, Polygon, Region
 from .sides import Ends, Side
+from .text import parse_problem, read_problem
 
 __all__ = [
     "HORIZON",
@@ -51,5 +52,7 @@ __all__ = [
     "Samples",
     "Side",
     "apply",
+    "parse_problem",
+    "read_problem",
     "refuse_open",
 ]

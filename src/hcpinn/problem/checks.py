@@ -81,6 +81,8 @@ def check_settings(problem: Problem) -> None:
     for name, value in problem.parameters.items():
         if name in problem.axes:
             raise ProblemError(f"A parameter is called '{name}', which names a coordinate. Rename it.")
+        if callable(value):  # a function that was found, such as a coefficient k(x)
+            continue
         if not (isinstance(value, int | float | np.number) and np.isfinite(value)):
             raise ProblemError(f"The parameter '{name}' must be a finite number, but is {value!r}.")
     said = problem.parameters.get(HORIZON, horizon)

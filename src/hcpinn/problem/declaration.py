@@ -17,7 +17,7 @@ from jaxtyping import Array
 
 from ..errors import HcpinnError, ProblemError, unknown_name
 from ..machine.precision import double
-from .calling import Tables, argument_names, call_by_name, evaluate_data, tables_for
+from .calling import Tables, argument_names, call_by_name, evaluate_data, for_numpy, tables_for
 from .conditions import Condition, Periodic
 from .domain import Domain
 from .expression import Index, coordinate, field
@@ -103,7 +103,7 @@ class Problem:
         from .checks import check_problem, check_settings
 
         with double():
-            check_settings(self)
+            check_settings(self.nominal)
             for name in ("initial", "velocity"):
                 object.__setattr__(self, name, settled(getattr(self, name), self, name))
             check_problem(self)
@@ -210,6 +210,22 @@ class Problem:
         parameters = {**self.parameters, **values}
         return dataclasses.replace(self, parameters=parameters, horizon=parameters.get(HORIZON, self.horizon))
 
+    def to_text(self) -> str:
+        """The problem as TOML that `hcpinn.read_problem` reads again.
+
+        Functions of Python are written down by running them on symbols; a `ProblemError` says where that does
+        not work, as for an `if` or a function of one's own.
+        """
+        from .text import write_problem
+
+        return write_problem(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .text.describe import html_of
+
+        return html_of(self)
+
     def restarted(
         self,
         start: float,
@@ -246,8 +262,11 @@ class Problem:
             available[name] = field(lambda index, n=number: lookup(n, index), space, self.order)
         for position, (name, values) in enumerate(zip(self.axes, coordinates, strict=True)):
             available[name] = coordinate(values, position - 1, space)
-        available.update(parameters if parameters is not None else self.parameters)
-        result = call_by_name(self.rhs, "rhs", available)
+        given = parameters if parameters is not None else self.parameters
+        try:
+            result = call_by_name(self.rhs, "rhs", {**available, **given})
+        except jax.errors.TracerArrayConversionError:  # NumPy's function of a parameter that JAX traces
+            result = call_by_name(self.rhs, "rhs", {**available, **for_numpy(given, space)})
         values = result if isinstance(result, tuple | list) else (result,)
         if any(value is None for value in values):
             raise ProblemError("rhs returned None. Is its `return` missing?")

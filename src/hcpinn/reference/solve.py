@@ -125,6 +125,19 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
     return solve_box
 
 
+_NAMES = {
+    "solve_fourier": "a Fourier method",
+    "solve_chebyshev": "Chebyshev collocation",
+    "solve_box": "a spectral Galerkin method",
+}
+
+
+def planned(problem: Problem) -> str:
+    """Which classical solver checks a problem, in words; nothing is solved."""
+    name = _solver(problem.nominal).__name__
+    return f"{_NAMES.get(name, name.removeprefix('solve_'))}, refined until it stops changing"
+
+
 def _patchy(problem: Problem) -> bool:
     """Whether something jumps or is too narrow for Fourier modes, and patches can help."""
     if len(problem.space) > 1 or max(sum(index) for index in problem.derivatives) > 2:

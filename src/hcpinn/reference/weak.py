@@ -163,6 +163,6 @@ class WeakForm:
         if not (straight and same):
             raise NoReferenceError(
                 f"{self.problem.name} is not linear in its second derivatives, or their factors "
-                "depend on slopes, so that finite elements do not cover it here. Only the engine's own estimate "
-                "speaks for the solution."
+                "depend on slopes, so that finite elements do not cover it here. Only the engine's own "
+                "estimate speaks for the solution."
             )

@@ -14,11 +14,13 @@ from ..descent import Method, Piecewise, from_dict, to_dict
 from ..equation import fingerprint
 from ..errors import FileError, HcpinnError, UnusableFileError
 from ..evolution import Function as Evolved, RegionFunction
+from ..family import Member
 from ..machine.files import read_archive, write_archive
 from ..machine.provenance import Provenance
 from ..outcome import Function, History, PointWeights, Stop
 from ..problem import Problem
 from ..reference import Reference
+from .family_storage import KIND as FAMILY, rebuild_family
 from .solution import Solution
 from .verdict import Verdict
 
@@ -28,6 +30,7 @@ _ENGINES: dict[str, Callable[[Problem, Method, Mapping[str, np.ndarray]], Functi
     Piecewise.engine: Piecewise.from_arrays,
     RegionFunction.engine: lambda problem, _, arrays: RegionFunction.from_arrays(problem, arrays),
     Evolved.engine: lambda problem, _, arrays: Evolved.from_arrays(problem, arrays),
+    Member.engine: lambda problem, _, arrays: Member.from_arrays(problem, arrays),
 }
 """How the arrays of each engine become a function again."""
 
@@ -80,16 +83,20 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
 
 def load(
     path: str | Path | zipfile.Path, *, problem: Problem | None = None, method: Method | None = None
-) -> Solution:
-    """Open a saved solution.
+) -> Any:
+    """Open a saved `Solution` or `Family`.
 
     Args:
         path: the file, or a member of a ZIP.
         problem: what it solves. Only a problem of the catalogue is found by its name; files hold no code.
         method: how it was trained, needed if the method has custom parts.
     """
-    header, arrays = read_archive(path, kind=_KIND, version=_VERSION)
+    header, arrays = read_archive(path, kind=(_KIND, FAMILY), version=_VERSION)
     try:
+        if header["kind"] == FAMILY:
+            own = _problem(path, header["problem"], None if problem is None else problem.nominal)
+            given: Any = from_dict(header["method"]) if method is None else method
+            return rebuild_family(path, header, arrays, own, given)
         solution = _rebuild(path, header, arrays, problem, method)
         _check_function(path, solution, arrays["probes"])
         return solution

@@ -1,7 +1,6 @@
 """Studies: problems × methods × seeds as one resumable job, kept in a store."""
 
-from .agreement import Agreement as Agreement, Pair as Pair
-from .compare import Comparison as Comparison, compare as compare
+from .compare import Agreement as Agreement, Comparison as Comparison, Pair as Pair, compare as compare
 from .declaration import Section as Section, Study as Study
 from .from_toml import (
     find_study as find_study,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from .numbers import number, seconds
+from .record import budget
 from .rows import Middle, Row, Spread, components
-from .settings import budget
 
 _Row = TypeVar("_Row", bound=Row)
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..solution.canvas import BLUE, GREY, ORANGE, subplots
-from .record import Record
+from .record import Record, exact_start
 from .rows import Middle, Row
-from .settings import exact_start
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -40,13 +40,11 @@ class RegionSpace:
     def __init__(self, problem: Problem, carrier: Carrier, pointwise: Pointwise, limits: Limits, seed: int):
         self.problem, self.carrier, self.pointwise = problem, carrier, pointwise
         self.limits, self.seed = limits, seed
+        self.pairs: Pairs | None = None
+        """Where the pass before has found fronts."""
         self.indices: list[Index] = sorted({i[1:] for i in carrier.indices})
 
-    def places(self) -> Pairs | None:
-        """None are known before anything is solved."""
-        return None
-
-    def projection(self, count: int, pairs: Pairs | None, number: int) -> RegionSystem:
+    def projection(self, count: int, number: int) -> RegionSystem:
         """The projected equation on a fresh sample of `count` features."""
         problem, domain = self.problem, self.problem.domain
         points, weights = domain.quadrature(round(_ROOM * count * (1.0 if number % 2 else 1.1)))
@@ -56,13 +54,13 @@ class RegionSpace:
             conditions = conditions_of(problem, field)
             if conditions not in kinds:
                 rng = np.random.default_rng([self.seed, number])
-                layer = sample(domain, gated_parts(conditions), count, pairs, rng)
+                layer = sample(domain, gated_parts(conditions), count, self.pairs, rng)
                 kinds[conditions] = make_basis(problem, conditions, layer, points, weights, self.indices)
                 self.limits.check()
             bases.append(kinds[conditions])
         return RegionSystem(problem, self.pointwise, self.carrier, bases)
 
-    def adapted(self, solved: Solved, given: Pairs | None, accuracy: float) -> Pairs | None:
+    def adapt(self, solved: Solved, accuracy: float) -> None:
         """Pairs of points by how much the solution changes between them, if it has fronts."""
         system, domain = solved.projection, self.problem.domain
         rng = np.random.default_rng(0)
@@ -79,10 +77,8 @@ class RegionSpace:
         sizes = np.maximum(change.max(axis=(1, 2)), accuracy * system.scale)
         rate = (change / sizes[:, None, None]).max(axis=(0, 1)) / np.linalg.norm(b - a, axis=1)
         steepest = np.quantile(rate, 0.99) * max(domain.lengths)
-        if steepest < _STEEP:
-            return None
         chosen = rng.choice(len(a), 4 * self.most, p=rate / rate.sum())
-        return a[chosen], b[chosen]
+        self.pairs = (a[chosen], b[chosen]) if steepest > _STEEP else None
 
     def difference(self, old: Solved, new: Solved) -> float:
         """‖u_new − u_old‖ / ‖u_new‖ over space and time, the worst component."""
@@ -113,6 +109,6 @@ class RegionSpace:
             worst = max(worst, coarse.size(error))
         return worst
 
-    def function(self, solved: Solved, spare: float) -> RegionFunction:
+    def function(self, solved: Solved) -> RegionFunction:
         """The solution as a function."""
         return assemble(solved.projection, solved.track)

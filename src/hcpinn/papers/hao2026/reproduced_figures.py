@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...solution.canvas import BLUE, COLORS, GREY, ORANGE, subplots
 from ...solution.shown import Shown, field_colours
-from ...study.settings import exact_start
+from ...study.record import exact_start
 from .reproduced import ReproducedRow
 
 if TYPE_CHECKING:

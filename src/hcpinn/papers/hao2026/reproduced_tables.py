@@ -17,8 +17,8 @@ from ...descent.runs import Run
 from ...problem import HORIZON
 from ...study import Record, Section
 from ...study.numbers import number
+from ...study.record import recorded_settings, unnamed
 from ...study.rows import by_seed
-from ...study.settings import recorded_settings, unnamed
 from ...study.tables import alike
 from .explanations import explanations
 from .matching import deviations, same_parameters, same_scheme, settings_of
