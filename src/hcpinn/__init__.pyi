@@ -16,6 +16,7 @@ from .descent import (
     LevenbergMarquardt as LevenbergMarquardt,
     Method as Method,
     Projected as Projected,
+    Status as Status,
     Resampling as Resampling,
     Run as Run,
     SOAP as SOAP,

@@ -36,7 +36,7 @@ from .optimisers import (
     Stage as Stage,
 )
 from .preparation import Preparation as Preparation, Prepared as Prepared, network_key as network_key
-from .progress import Progress as Progress
+from .progress import Progress as Progress, Status as Status
 from .runs import Run as Run, check_alike as check_alike
 from .segments import Found as Found, Piecewise as Piecewise, Segment as Segment
 from .text import (

@@ -210,6 +210,13 @@ class Problem:
         parameters = {**self.parameters, **values}
         return dataclasses.replace(self, parameters=parameters, horizon=parameters.get(HORIZON, self.horizon))
 
+    @property
+    def from_text(self) -> bool:
+        """Whether all of it was read from a text, so that no code of a user is in it."""
+        from .text import Formula
+
+        return isinstance(self.rhs, Formula)
+
     def to_text(self) -> str:
         """The problem as TOML that `hcpinn.read_problem` reads again.
 
