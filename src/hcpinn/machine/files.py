@@ -169,6 +169,29 @@ def reading(path: str | os.PathLike[str], *, inside: Path | None = None) -> Iter
         raise FileError(f"Cannot read {source}: {error.strerror or error}.") from error
 
 
+@contextlib.contextmanager
+def answering(folder: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Within the block, what the operating system refuses about files in a folder is said in a sentence.
+
+    It may pass, so it is a `FileError`. Errors about other files, such as those of a user's own functions,
+    stay what they are.
+    """
+    try:
+        yield
+    except OSError as error:
+        name = error.filename if isinstance(error.filename, str | os.PathLike) else None
+        if (
+            folder is None
+            or name is None
+            or Path(folder).absolute() not in (p := Path(name).absolute(), *p.parents)
+        ):
+            raise
+        raise FileError(
+            f"Cannot use {name}: {error.strerror or error}. What was kept in {folder} before is still there: "
+            "try again, or choose another folder."
+        ) from error
+
+
 def written(path: Path) -> tuple[int, ...]:
     """What tells a file from one that replaces it; nothing where there is none."""
     try:
