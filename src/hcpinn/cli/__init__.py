@@ -3,6 +3,7 @@
 from . import (
     bench as bench,
     catalogue as catalogue,
+    fit as fit,
     new as new,
     recheck as recheck,
     report as report,

@@ -1,4 +1,4 @@
-"""Figures of a fit: data on the field, residuals, estimates with their correlations, profiles and functions."""
+"""Figures of a fit: data on the field, residuals, estimates and correlations, profiles, functions."""
 
 from __future__ import annotations
 

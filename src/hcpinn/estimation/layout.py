@@ -10,7 +10,7 @@ import numpy as np
 import scipy.optimize
 
 from ..errors import ProblemError
-from ..problem import HORIZON, Problem
+from ..problem import HORIZON, Between, Problem
 from .curve import Curve, UnknownFunction, roughness
 from .unknown import Unknown
 
@@ -29,6 +29,8 @@ class Layout:
         for name, value in problem.open.items():
             if name == HORIZON:
                 raise ProblemError("The horizon is no unknown: end the problem after the last measurement.")
+            if isinstance(value, Between):  # a range to solve for is one to search, too
+                value = Unknown(value.nominal, value.low, value.high, value.log)
             if isinstance(value, Unknown):
                 self.unknowns[name] = value
             elif isinstance(value, UnknownFunction):
