@@ -3,8 +3,8 @@
     python benchmarks/fits.py repeats [NAME…] --out benchmarks/results/fits-cpu.json
     python benchmarks/fits.py cases [NAME…] --out benchmarks/results/fits-cpu.json
 
-Repeats start at the true values, on a basis chosen there once: they measure estimates and intervals. Cases are
-whole calls of `hcpinn.fit`, from a guess that is wrong by a factor of two or more.
+Repeats start at the true values, on a basis chosen there once: they measure estimates and intervals. Cases
+are whole calls of `hcpinn.fit`, from a guess that is wrong by a factor of two or more.
 """
 
 from __future__ import annotations
@@ -34,70 +34,70 @@ def declare(name: str, **parameters: Any) -> hc.Problem:
     """One of the equations below, with numbers or unknowns."""
     wave = lambda x: np.exp(-4 * np.sin(np.pi * x / 2) ** 2)
     known: dict[str, dict[str, Any]] = {
-        "burgers": dict(
-            domain=hc.Interval(-1, 1),
-            horizon=1.0,
-            boundary=hc.Dirichlet(0.0),
-            rhs=lambda u, l1, l2: l2 * u.xx - l1 * u * u.x,
-            initial=lambda x: -np.sin(np.pi * x),
-        ),
-        "decay": dict(
-            domain=hc.Interval(-1, 1),
-            horizon=1.0,
-            rhs=lambda u, k, r: k * u.xx - r * u,
-            initial=lambda x: 1 + np.sin(np.pi * x),
-        ),
-        "allen-cahn": dict(
-            domain=hc.Interval(-1, 1),
-            horizon=1.0,
-            rhs=lambda u, g1, g2: g1 * u.xx - g2 * (u**3 - u),
-            initial=lambda x: 0.8 * np.cos(np.pi * x) * wave(x),
-        ),
-        "front": dict(
-            domain=hc.Interval(0, 1),
-            horizon=1.0,
-            boundary=hc.Neumann(0.0),
-            rhs=lambda u, D, r: D * u.xx + r * u * (1 - u),
-            initial=lambda x: 0.9 / (1 + np.exp(20 * (x - 0.3))),
-        ),
-        "kuramoto-sivashinsky": dict(
-            domain=hc.Interval(0, 32 * np.pi),
-            horizon=30.0,
-            rhs=lambda u, a, b, c: -a * u * u.x - b * u.xx - c * u.xxxx,
-            initial=lambda x: np.cos(x / 16) * (1 + np.sin(x / 16)),
-        ),
-        "gray-scott": dict(
-            domain=hc.Interval(-50, 50),
-            horizon=200.0,
-            rhs=lambda u, v, b, k: (u.xx + b * (1 - u) - u * v**2, 0.01 * v.xx - (b + k) * v + u * v**2),
-            initial=lambda x: (1 - np.cos(np.pi * x / 100) ** 40 / 2, np.cos(np.pi * x / 100) ** 40 / 4),
-        ),
-        "rod": dict(
-            domain=hc.Interval(0, 1),
-            horizon=1.0,
-            boundary=hc.Dirichlet(0.0),
-            rhs=lambda u, x, k: (k(x) * u.x).x + 1.0,
-            initial=lambda x: np.sin(np.pi * x),
-        ),
-        "past": dict(
-            domain=hc.Interval(-1, 1),
-            horizon=0.2,
-            rhs=lambda u: 0.05 * u.xx,
-            initial=lambda x, a: a(x),
-        ),
-        "flux": dict(
-            domain=hc.Interval(0, 1),
-            horizon=1.0,
-            boundary=(hc.Neumann(lambda t, q: q * np.sin(3 * t)), hc.Dirichlet(0.0)),
-            rhs=lambda u, k: k * u.xx,
-            initial=lambda x: 0 * x,
-        ),
-        "plate": dict(
-            domain=hc.Box((-1, 1), (-1, 1)),
-            horizon=0.5,
-            rhs=lambda u, k, c: k * u.laplacian - c * u.x,
-            initial=lambda x, y: np.cos(np.pi * x) + np.sin(np.pi * y),
-        ),
+        "burgers": {
+            "domain": hc.Interval(-1, 1),
+            "horizon": 1.0,
+            "boundary": hc.Dirichlet(0.0),
+            "rhs": lambda u, l1, l2: l2 * u.xx - l1 * u * u.x,
+            "initial": lambda x: -np.sin(np.pi * x),
+        },
+        "decay": {
+            "domain": hc.Interval(-1, 1),
+            "horizon": 1.0,
+            "rhs": lambda u, k, r: k * u.xx - r * u,
+            "initial": lambda x: 1 + np.sin(np.pi * x),
+        },
+        "allen-cahn": {
+            "domain": hc.Interval(-1, 1),
+            "horizon": 1.0,
+            "rhs": lambda u, g1, g2: g1 * u.xx - g2 * (u**3 - u),
+            "initial": lambda x: 0.8 * np.cos(np.pi * x) * wave(x),
+        },
+        "front": {
+            "domain": hc.Interval(0, 1),
+            "horizon": 1.0,
+            "boundary": hc.Neumann(0.0),
+            "rhs": lambda u, D, r: D * u.xx + r * u * (1 - u),
+            "initial": lambda x: 0.9 / (1 + np.exp(20 * (x - 0.3))),
+        },
+        "kuramoto-sivashinsky": {
+            "domain": hc.Interval(0, 32 * np.pi),
+            "horizon": 30.0,
+            "rhs": lambda u, a, b, c: -a * u * u.x - b * u.xx - c * u.xxxx,
+            "initial": lambda x: np.cos(x / 16) * (1 + np.sin(x / 16)),
+        },
+        "gray-scott": {
+            "domain": hc.Interval(-50, 50),
+            "horizon": 200.0,
+            "rhs": lambda u, v, b, k: (u.xx + b * (1 - u) - u * v**2, 0.01 * v.xx - (b + k) * v + u * v**2),
+            "initial": lambda x: (1 - np.cos(np.pi * x / 100) ** 40 / 2, np.cos(np.pi * x / 100) ** 40 / 4),
+        },
+        "rod": {
+            "domain": hc.Interval(0, 1),
+            "horizon": 1.0,
+            "boundary": hc.Dirichlet(0.0),
+            "rhs": lambda u, x, k: (k(x) * u.x).x + 1.0,
+            "initial": lambda x: np.sin(np.pi * x),
+        },
+        "past": {
+            "domain": hc.Interval(-1, 1),
+            "horizon": 0.2,
+            "rhs": lambda u: 0.05 * u.xx,
+            "initial": lambda x, a: a(x),
+        },
+        "flux": {
+            "domain": hc.Interval(0, 1),
+            "horizon": 1.0,
+            "boundary": (hc.Neumann(lambda t, q: q * np.sin(3 * t)), hc.Dirichlet(0.0)),
+            "rhs": lambda u, k: k * u.xx,
+            "initial": lambda x: 0 * x,
+        },
+        "plate": {
+            "domain": hc.Box((-1, 1), (-1, 1)),
+            "horizon": 0.5,
+            "rhs": lambda u, k, c: k * u.laplacian - c * u.x,
+            "initial": lambda x, y: np.cos(np.pi * x) + np.sin(np.pi * y),
+        },
     }
     return hc.Problem(name=name, **known[name], parameters=parameters)
 
@@ -237,8 +237,8 @@ def _product() -> tuple[hc.Problem, Any, dict[str, Any]]:
 
 
 def _blind() -> tuple[hc.Problem, Any, dict[str, Any]]:
-    points, values = measured(declare("decay", k=0.05, r=1.0), 300)
-    t, x = points
+    points, _values = measured(declare("decay", k=0.05, r=1.0), 300)
+    _t, x = points
     return (
         declare("decay", k=hc.Unknown(0.2, log=True), r=hc.Unknown(0.5)),
         hc.Measurements(np.full(300, 1e-4), x, u=noisy(1 + np.sin(np.pi * x), 0.05)),

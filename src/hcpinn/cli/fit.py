@@ -34,7 +34,7 @@ def fit(
             "--unknown",
             "-u",
             metavar="NAME=GUESS|LOW..HIGH",
-            help="A parameter to find, with a guess or a range. Can be repeated. Ranges in the problem count.",
+            help="A parameter to find, with a guess or a range. Can be repeated. Its own ranges count.",
         ),
     ] = None,
     set_: Annotated[

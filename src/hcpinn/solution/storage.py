@@ -46,7 +46,7 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
     header: dict[str, Any] = {
         "problem": {
             "name": solution.problem.name,
-            "parameters": dict(solution.problem.parameters),
+            "parameters": {k: v for k, v in solution.problem.parameters.items() if not callable(v)},
             "fingerprint": fingerprint(solution.problem),
         },
         "engine": solution.function.engine,
