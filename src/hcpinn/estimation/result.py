@@ -189,6 +189,12 @@ class Fit:
         """Write the facts as JSON."""
         return write_bytes(path, json.dumps(self.summary(), indent=2).encode())
 
+    def save(self, path: str | Path) -> Path:
+        """Save everything to one file; `hcpinn.load_fit` opens it again."""
+        from .storage import save_fit
+
+        return save_fit(self, path)
+
     def plot(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
         """Draw the data on the solution, and residuals; save to `path` or return the figure."""
         from .figures import data_figure
