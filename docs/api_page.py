@@ -9,6 +9,7 @@ import ast
 import dataclasses
 import importlib
 import inspect
+import re
 import textwrap
 from types import ModuleType
 
@@ -26,6 +27,15 @@ _METHODS = {"Problem": ("with_parameters", "to_text", "axes", "fields")}
 def on_page_markdown(markdown: str, page, **_) -> str:
     """Put the sections where the page has its mark."""
     return markdown.replace(_SECTIONS, sections()) if page.file.src_uri == "api.md" else markdown
+
+
+def on_page_content(html: str, page, **_) -> str:
+    """Docstrings link to pages by their files; let these links lead to what is built of them."""
+    return (
+        re.sub(r'href="([^":]+)\.md([#"])', r'href="\1.html\2', html)
+        if page.file.src_uri == "api.md"
+        else html
+    )
 
 
 def sections() -> str:

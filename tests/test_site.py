@@ -1,5 +1,6 @@
 """The documentation as a reader's browser shows it: whole, legible, and without dead links."""
 
+import json
 import os
 import re
 import subprocess
@@ -59,6 +60,29 @@ def test_no_link_inside_the_site_is_dead(site):
             if not target.exists() or not shown:
                 dead.append((path.relative_to(site).as_posix(), address))
     assert not dead
+
+
+def test_the_home_page_evaluates_a_solution_and_moves_it_in_time(site, tmp_path):
+    known = json.loads((ROOT / "benchmarks" / "results" / "live.json").read_text("utf-8"))
+    browser = Browser(tmp_path / "profile")
+    try:
+        browser.media(prefers_reduced_motion="reduce")
+        browser.open(site / "index.html")
+        found = browser.run(f"{json.dumps(known['rows'])}.map(([t, x]) => hcpinnValue(t, x))")
+        errors = [abs(value - u) for value, (_, _, u) in zip(found, known["rows"], strict=True)]
+        assert max(errors) < 2e-3 * known["most"]
+        drawn = []
+        for t in (10, 50):
+            browser.run(
+                f"(() => {{ const s = document.querySelector('[data-live] input'); s.value = {t}; "
+                "s.dispatchEvent(new Event('input')); })()"
+            )
+            assert browser.run("document.querySelector('[data-live] output').textContent") == f"t = {t}.0"
+            drawn.append(browser.run("document.querySelector('[data-live] canvas').toDataURL()"))
+        assert drawn[0] != drawn[1]
+        assert not [message for message in browser.messages if "/live/" in str(message)]
+    finally:
+        browser.close()
 
 
 def test_pages_fit_and_can_be_read_in_light_and_dark_wide_and_narrow(site, tmp_path):

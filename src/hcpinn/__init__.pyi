@@ -16,6 +16,7 @@ from .descent import (
     LevenbergMarquardt as LevenbergMarquardt,
     Method as Method,
     Projected as Projected,
+    Status as Status,
     Resampling as Resampling,
     Run as Run,
     SOAP as SOAP,
@@ -54,14 +55,19 @@ from .objective import (
     SelfAdaptive as SelfAdaptive,
 )
 from .problem import (
+    Annulus as Annulus,
     Between as Between,
     Box as Box,
     Derivative as Derivative,
     Dirichlet as Dirichlet,
+    Disk as Disk,
+    Ellipse as Ellipse,
+    Implicit as Implicit,
     Interval as Interval,
     Linear as Linear,
     Neumann as Neumann,
     Periodic as Periodic,
+    Polygon as Polygon,
     Problem as Problem,
     Robin as Robin,
     Samples as Samples,
@@ -74,6 +80,7 @@ from .reference import (
     solve_reference as solve_reference,
 )
 from .solution import (
+    Family as Family,
     Solution as Solution,
     Verdict as Verdict,
     load as load,

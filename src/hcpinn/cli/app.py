@@ -140,17 +140,23 @@ def run() -> None:
     try:
         app()
     except HcpinnError as error:
-        from rich.console import Console
-
-        Console(stderr=True, soft_wrap=True, highlight=False).print(
-            f"[bold red]Error:[/] {escape(str(error))}"
-        )
-        sys.exit(EXIT_BAD_INPUT)
+        _refuse(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _refuse(f"Cannot use {error.filename}: {error.strerror or error}.")
     except KeyboardInterrupt:
         typer.echo("Interrupted.", err=True)
         sys.exit(EXIT_INTERRUPTED)
     finally:
         warnings.formatwarning = format_before
+
+
+def _refuse(why: str) -> NoReturn:
+    from rich.console import Console
+
+    Console(stderr=True, soft_wrap=True, highlight=False).print(f"[bold red]Error:[/] {escape(why)}")
+    sys.exit(EXIT_BAD_INPUT)
 
 
 def check_folder(folder: Path) -> None:

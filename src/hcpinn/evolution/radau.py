@@ -164,7 +164,7 @@ class Track:
         return result
 
 
-def _lagrange(nodes: np.ndarray, x: np.ndarray) -> np.ndarray:
+def lagrange(nodes: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Lagrange polynomials on the nodes at x: places × nodes."""
     result = np.ones((len(x), len(nodes)))
     for i, a in enumerate(nodes):
@@ -299,5 +299,5 @@ def _extended(before: tuple[float, np.ndarray], step: float, rule: Scheme, state
     """The last step's polynomial at the next one's points, relative to the state between them."""
     length, stage = before
     nodes = np.concatenate([[0.0], rule.nodes])
-    weights = _lagrange(nodes, 1 + rule.nodes * step / length)
+    weights = lagrange(nodes, 1 + rule.nodes * step / length)
     return stage @ weights[:, 1:].T - stage[:, -1:]

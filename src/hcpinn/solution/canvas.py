@@ -35,7 +35,7 @@ _IN_THE_DARK = {
     COLORS[3]: "#b795e0",
     COLORS[4]: "#e0b65c",
 }
-_MAPS_IN_THE_DARK = {SIGNED: "berlin"}
+MAPS_IN_THE_DARK = {SIGNED: "berlin"}
 """Diverging from black rather than white."""
 
 
@@ -78,8 +78,8 @@ def put_on(figure: Figure, theme: Theme) -> None:
         axis.set_facecolor(_GROUND)
         axis.tick_params(which="both", colors=_INK)
     for artist in figure.findobj():
-        if isinstance(artist, ScalarMappable) and artist.get_cmap().name in _MAPS_IN_THE_DARK:
-            artist.set_cmap(_MAPS_IN_THE_DARK[artist.get_cmap().name])
+        if isinstance(artist, ScalarMappable) and artist.get_cmap().name in MAPS_IN_THE_DARK:
+            artist.set_cmap(MAPS_IN_THE_DARK[artist.get_cmap().name])
         if isinstance(artist, Text | Line2D):
             artist.set_color(lit(artist.get_color()))
         elif isinstance(artist, Spine):

@@ -1,7 +1,8 @@
 """A child process that trains the groups it is given while its parent lives.
 
-Tasks arrive on standard input; progress and results leave on standard output. When the input closes, because
-the parent has finished or died, the child ends at once.
+Tasks arrive on standard input; progress and results leave on standard output. Progress is a tuple: 'started'
+and the kind of device, then the name of a method of `Progress` and its arguments. When the input closes,
+because the parent has finished or died, the child ends at once.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -45,21 +45,6 @@ _OFTEN = 0.25
 """Seconds between progress messages."""
 
 
-@dataclass(frozen=True)
-class Started:
-    """The process has started, on this kind of device."""
-
-    platform: str
-
-
-@dataclass(frozen=True)
-class Told:
-    """A call of a method of `Progress`, with its arguments."""
-
-    method: str
-    arguments: tuple[Any, ...]
-
-
 def main(settings: Mapping[str, Any]) -> None:
     """Train what is asked for, with these JAX settings, until the input closes."""
     answers = os.fdopen(os.dup(1), "wb")
@@ -79,7 +64,7 @@ def main(settings: Mapping[str, Any]) -> None:
         if jax.config.values.get(name, value) != value:
             jax.config.update(name, value)
     keep_programs()
-    tell(Started(jax.default_backend()))
+    tell(("started", jax.default_backend()))
     while True:
         try:
             tell(_train(tasks.get(), _Telling(tell, stop)))
@@ -124,13 +109,13 @@ class _Telling(Progress):
         return self._stop.is_set()
 
     def stage(self, label: str, steps: int, done: int) -> None:
-        self._tell(Told("stage", (label, steps, done)))
+        self._tell(("stage", label, steps, done))
 
     def update(self, step: int, loss: float, terms: Mapping[str, float] | None = None) -> None:
         if time.monotonic() - self._last >= _OFTEN:
             self._last = time.monotonic()
-            self._tell(Told("update", (step, loss, terms)))
+            self._tell(("update", step, loss, terms))
 
     def losses(self, first: int, names: Sequence[str], values: np.ndarray) -> None:
         """Only the last step of each block is passed on."""
-        self._tell(Told("losses", (first + len(values) - 1, list(names), values[-1:])))
+        self._tell(("losses", first + len(values) - 1, list(names), values[-1:]))

@@ -19,7 +19,7 @@ import socket
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,10 @@ def ray_workers(cluster: str) -> Iterator[RayWorkers]:
     if kind != "ray":
         raise unknown_name("kind of cluster", kind, ["ray"])
     with contextlib.ExitStack() as stack:
-        if not address:
-            stack.enter_context(_environment(_PRIVATE))
+        for name, value in _PRIVATE.items() if not address else ():
+            if name not in os.environ:  # also for the programs that Ray starts
+                os.environ[name] = value
+                stack.callback(os.environ.pop, name, None)
         try:
             import ray
         except ImportError as error:
@@ -80,18 +82,6 @@ def _begin(ray: Any, address: str) -> None:
         raise HcpinnError(f"There is no Ray cluster {where}: {reason}") from error
     finally:
         constants.ENABLE_RAY_CLUSTER = before
-
-
-@contextlib.contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """These environment variables within the block, also for programs started in it; set ones stay."""
-    added = values.keys() - os.environ.keys()
-    os.environ.update({name: values[name] for name in added})
-    try:
-        yield
-    finally:
-        for name in added:
-            os.environ.pop(name, None)
 
 
 def _check_address(address: str) -> None:

@@ -233,15 +233,8 @@ def _when(record: Record) -> tuple[Any, ...]:
 
 
 def _told(source: Origin) -> dict[str, Any]:
-    return {
-        "devices": dict(source.devices),
-        "versions": {name: dict(counts) for name, counts in source.versions.items()},
-        "kernels": dict(source.kernels),
-        "commits": dict(source.commits),
-        "first": source.first,
-        "last": source.last,
-        "device_seconds": round(source.seconds, 3),
-    }
+    told = {**vars(source), "device_seconds": round(source.seconds, 3)}
+    return {name: value for name, value in told.items() if name not in ("references", "seconds")}
 
 
 def _row(pair: Pair) -> dict[str, Any]:

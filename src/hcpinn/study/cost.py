@@ -111,35 +111,15 @@ _EVOLUTION = Cost(10.0, 1 << 30)
 """About what an evolution takes, whatever the machine."""
 
 
-@dataclass(frozen=True)
-class _Shape:
-    """What the cost of a run depends on."""
-
-    size: int
-    """Parameters of the network."""
-    features: int
-    indices: int
-    """Derivatives carried through the network, including the value itself."""
-    outputs: int
-    width: int
-    depth: int
-
-
 @cache
-def _shape(problem: Problem, embedding: Embedding, network: Network) -> _Shape:
-    outputs = len(problem.components)
+def _sizes(problem: Problem, embedding: Embedding, network: Network) -> tuple[int, int]:
+    """Parameters of the network, and features that it sees."""
     with double():
         embed = embedding.bind(problem)
         features = jax.eval_shape(embed, jnp.zeros((1, len(problem.axes)))).shape[1]
-        parameters = jax.eval_shape(lambda key: network.init(key, features, outputs), jax.random.key(0))
-    return _Shape(
-        size=sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(parameters)),
-        features=features,
-        indices=len(closure((*problem.derivatives, problem.leading))),
-        outputs=outputs,
-        width=getattr(network, "width", 32),
-        depth=getattr(network, "depth", 4),
-    )
+        start = lambda key: network.init(key, features, len(problem.components))
+        parameters = jax.eval_shape(start, jax.random.key(0))
+    return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(parameters)), features
 
 
 def cost(runs: Sequence[Run], machine: Machine) -> Cost:
@@ -147,24 +127,26 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
     count, method = len(runs), runs[0].method
     if method.engine != Method.engine:
         return Cost(count * _EVOLUTION.seconds, _EVOLUTION.bytes)
-    shape = _shape(runs[0].problem, method.embedding, method.network)
+    problem, network = runs[0].problem, method.network
+    size, features = _sizes(problem, method.embedding, network)
+    outputs, indices = len(problem.components), len(closure((*problem.derivatives, problem.leading)))
+    width, depth = getattr(network, "width", 32), getattr(network, "depth", 4)
     lessons = method.windows * (len(method.horizons) - 1 + method.lessons)
     lessons *= len(method.curriculum.factors) if method.curriculum else 1
-    seconds = 0.0
+    seconds, states = 0.0, 0
     for stage in method.stages:
         points = method.batches.size if method.batches and stage.tolerant else method.points
-        work = stage.work(points, shape.size) * shape.indices * (1.0 if stage.tolerant else _EVALUATIONS)
-        speed = _speed(machine, method.network, stage)
+        work = stage.work(points, size) * indices * (1.0 if stage.tolerant else _EVALUATIONS)
+        speed = _speed(machine, network, stage)
         seconds += machine.compiling + lessons * stage.steps * (speed.overhead + count * work / speed.rate)
+        vectors = 10 + (2 * stage.memory if isinstance(stage, LBFGS) else 0)
+        state = _STATES * vectors * size * stage.dtype.itemsize
+        states = max(states, state + needed_bytes(stage, size, outputs, points=method.points))
 
     item = max(stage.dtype.itemsize for stage in method.stages)
-    jet = shape.width * shape.indices
-    chunk = chunk_size(
-        width=shape.width, indices=shape.indices, itemsize=item, runs=count, platform=machine.platform
-    )
-    layers = min(chunk, method.points) * jet * item * (shape.depth + 1) * _KEPT
-    fixed = method.points * 8 * (shape.indices * (shape.features + 2 * shape.outputs) + 4)
-    states = max(_state_bytes(stage, shape, method.points) for stage in method.stages)
+    chunk = chunk_size(width=width, indices=indices, itemsize=item, runs=count, platform=machine.platform)
+    layers = min(chunk, method.points) * width * indices * item * (depth + 1) * _KEPT
+    fixed = method.points * 8 * (indices * (features + 2 * outputs) + 4)
     return Cost(seconds, int(count * (layers + fixed + states)))
 
 
@@ -173,12 +155,6 @@ def _speed(machine: Machine, network: Network, stage: Stage) -> Speed:
     fused = fused and not isinstance(stage, LevenbergMarquardt)
     found = machine.fused.get(stage.dtype.itemsize) if fused else None
     return found or machine.plain[stage.dtype.itemsize]
-
-
-def _state_bytes(stage: Stage, shape: _Shape, points: int) -> int:
-    vectors = 10 + (2 * stage.memory if isinstance(stage, LBFGS) else 0)
-    state = _STATES * vectors * shape.size * stage.dtype.itemsize
-    return state + needed_bytes(stage, shape.size, shape.outputs, points=points)
 
 
 def largest_group(runs: Sequence[Run], machine: Machine, *, most: int = LARGEST, abreast: int = 1) -> int:

@@ -25,7 +25,7 @@ import jax
 from ..descent import Progress, Stop
 from ..errors import HcpinnError, MethodError
 from ..machine.interrupt import patient_interrupt
-from .child import START, STOP, Started, Told
+from .child import START, STOP
 from .groups import Group
 from .workers import RETRIES, GroupOutcome, Task
 
@@ -118,11 +118,11 @@ class Processes:
     def _hear(self, child: _Child, message: Any) -> GroupOutcome | None:
         """What came of the group of a process, once its message says so."""
         match message:
-            case Told():
-                getattr(self._busy[child].progress, message.method)(*message.arguments)
-            case Started():
+            case ("started", str(platform)):
                 child.started = True
-                _check_platform(message.platform)
+                _check_platform(platform)
+            case (str(method), *arguments):
+                getattr(self._busy[child].progress, method)(*arguments)
             case HcpinnError():
                 raise message
             case GroupOutcome():

@@ -15,7 +15,7 @@ from .declaration import Section, Study
 from .record import Record
 from .runner import Tally, run_study
 from .store import Store
-from .trained_groups import DEFAULT, TrainedGroup, groups_of, runs_of, spread_out, trained_groups
+from .trained_groups import DEFAULT, TrainedGroup, groups_of, run_of, spread_out, trained_groups
 from .watch import Watch
 
 
@@ -101,6 +101,7 @@ def select(
     found = trained_groups(records, alone=alone)
     if not found:
         raise FileError(f"{folder} has no finished run, so there is nothing to train again.")
+    known = {record.key: record for record in records}
     chosen: list[TrainedGroup] = []
     runs: dict[str, tuple[Run, float]] = {}
     left_out: list[str] = []
@@ -108,7 +109,7 @@ def select(
         if len(chosen) == groups or (sample and sum(len(g.records) for g in chosen) >= sample):
             break
         try:
-            runs.update(runs_of(group, records, study))
+            runs.update({key: run_of(known[key], study) for key in group.keys})
             chosen.append(group)
         except HcpinnError as error:
             if keys:

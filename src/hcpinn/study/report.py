@@ -10,7 +10,7 @@ from string import Template
 from .. import __version__
 from ..catalog import extensions
 from ..errors import unknown_name
-from ..machine.files import write_bytes
+from ..machine.files import answering, write_bytes
 from . import elements
 from .gallery import Picture
 from .page import StudyPage, contents
@@ -32,7 +32,8 @@ def write_report(
         figures: whether to draw figures, which takes most of the time.
         tell: called with the title of what is drawn next.
     """
-    text = page_text(read_results(folder), figures=figures, tell=tell)
+    with answering(folder):
+        text = page_text(read_results(folder), figures=figures, tell=tell)
     return write_bytes(out or Path(folder) / "report.html", text.encode())
 
 
@@ -44,7 +45,9 @@ def write_tables(folder: str | Path, out: str | Path) -> list[Path]:
         out: the folder to write to.
     """
     written = []
-    for table in page_parts(read_results(folder)).tables:
+    with answering(folder):
+        tables = page_parts(read_results(folder)).tables
+    for table in tables:
         if table.run:
             base = Path(out) / elements.anchor(table.name)
             for suffix, text in ((".md", table.markdown()), (".csv", table.csv()), (".tex", table.latex())):

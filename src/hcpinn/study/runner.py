@@ -16,7 +16,7 @@ from ..descent import Stop
 from ..descent.runs import Run
 from ..errors import MethodError
 from ..machine.commit import source_commit
-from ..machine.files import write_bytes
+from ..machine.files import answering, write_bytes
 from ..machine.locks import Lock
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
@@ -83,15 +83,16 @@ def run_study(
         groups: keys of runs to train together, in this order; all others are grouped by their shape.
     """
     workers = _workers(processes, cluster)
-    store = Store.make(out)
-    state(store, study)
-    with workers as own:
-        runner = _Runner(study, store, own, watch or Watch())
-        runner.solutions, runner.checkpoint_every = solutions, checkpoint_every
-        runner.together, runner.groups = together or LARGEST, tuple(groups)
-        if max_seconds is not None:
-            runner.deadline = time.monotonic() + max_seconds
-        return runner.run(retry_failed)
+    with answering(out):
+        store = Store.make(out)
+        state(store, study)
+        with workers as own:
+            runner = _Runner(study, store, own, watch or Watch())
+            runner.solutions, runner.checkpoint_every = solutions, checkpoint_every
+            runner.together, runner.groups = together or LARGEST, tuple(groups)
+            if max_seconds is not None:
+                runner.deadline = time.monotonic() + max_seconds
+            return runner.run(retry_failed)
 
 
 def _workers(processes: int, cluster: str | None) -> contextlib.AbstractContextManager[Workers]:

@@ -94,14 +94,6 @@ def run_of(record: Record, study: Study | None = None) -> tuple[Run, float]:
     )
 
 
-def runs_of(
-    group: TrainedGroup, records: Sequence[Record], study: Study | None
-) -> dict[str, tuple[Run, float]]:
-    """Every run of a group by its key, in its order."""
-    known = {record.key: record for record in records}
-    return {key: run_of(known[key], study) for key in group.keys}
-
-
 @cache
 def catalogued(name: str, parameters: tuple[tuple[str, float], ...]) -> Problem:
     """A problem of the catalogue with these parameters, always the same object."""
@@ -120,8 +112,11 @@ def spread_out(groups: Sequence[TrainedGroup], seed: int | None = None) -> Itera
     The next group is the one whose problems came up least; among these, the one whose way to meet initial
     data (exactly, or by a penalty) did; then by methods; then by time, or at random if there is a seed.
     """
-    lot = {group.keys: _lot(seed, group) for group in groups}
-    left = sorted(groups, key=lambda group: (group.seconds if seed is None else 0.0, lot[group.keys]))
+
+    def lot(group: TrainedGroup) -> str:
+        return hashlib.sha256(f"{seed} {' '.join(group.keys)}".encode()).hexdigest()
+
+    left = sorted(groups, key=lambda group: (group.seconds if seed is None else 0.0, lot(group)))
     problems: Counter[str] = Counter()
     methods: Counter[str] = Counter()
     exact: Counter[bool] = Counter()
@@ -155,7 +150,3 @@ def groups_of(groups: Sequence[TrainedGroup], keys: Sequence[str]) -> list[Train
 
 def _mean(counts: Counter[str], names: Sequence[str]) -> float:
     return sum(counts[name] for name in names) / len(names)
-
-
-def _lot(seed: int | None, group: TrainedGroup) -> str:
-    return hashlib.sha256(f"{seed} {' '.join(group.keys)}".encode()).hexdigest()
