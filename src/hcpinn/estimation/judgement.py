@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ..evolution.sensitivity import Places
+from ..machine.precision import double
 from ..problem import Problem
 from ..solution import Solution
 from .measurements import Measurements
@@ -74,6 +77,7 @@ def judged(
         level=level,
         facts=facts,
         profiles=_profiles(state, outcome),
+        wobble=partial(_wobble, state, outcome),
         seconds=seconds,
     )
 
@@ -298,6 +302,19 @@ def _fitted(state: _State, outcome: Outcome) -> tuple[Fitted, ...]:
             )
         first += count
     return tuple(found)
+
+
+def _wobble(state: _State, outcome: Outcome, points: np.ndarray) -> np.ndarray:
+    """One standard deviation of each component of u at points, by the errors of the estimates."""
+    point, model = state.point, state.model
+    assert point is not None
+    with double():
+        frame = model.experiments[0].frame
+        assert frame is not None
+        model.limits.seconds = np.inf
+        places = Places(frame, points, ((0,) * points.shape[1],))
+        slopes = frame.solve(point.z, tolerance=0.03 * model.accuracy).slopes(places)[0]
+    return np.sqrt(np.maximum(np.einsum("cnp,pq,cnq->cn", slopes, outcome.spread.covariance, slopes), 0.0))
 
 
 def _profiles(state: _State, outcome: Outcome) -> dict[str, np.ndarray]:
