@@ -54,6 +54,7 @@ def judged(
     reasons, status = [], RELIABLE
     for found, name in (
         (physics, SUSPECT),
+        (_noise_doubts(facts), SUSPECT),
         (_search_doubts(state, bounded), SUSPECT),
         ([*_freedom(free), *_unseen(curves)], FREE),
         (wrong, WRONG),
@@ -94,19 +95,16 @@ def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
     facts: dict[str, Any] = {"values": len(residuals), "tests": tests}
     known = np.concatenate([g.rows for g in model.groups if g.noise is not None] or [np.zeros(0, int)])
     if len(known) and not misfit.loss.robust:
-        freedom = max(len(known) - model.layout.size * len(known) / len(residuals), 1.0)
+        spent = model.layout.freedom(rows)
+        freedom = max(len(known) - spent * len(known) / len(residuals), 1.0)
         square, p = chi_square(residuals[known], freedom)
         facts |= {"chi2": square, "freedom": freedom, "chi2_p": p}
-        if p < _UNLIKELY:
-            size = float(np.sqrt(square / freedom))
+        size = float(np.sqrt(square / freedom))
+        if p < _UNLIKELY and size > 1:
             reasons.append(
                 f"The misfit is {size:.2g} times what the known noise explains (χ² = {square:.4g} for "
-                f"{freedom:.0f} degrees of freedom, p = {p:.0e}): "
-                + (
-                    "the noise is larger than said, or the model is wrong."
-                    if size > 1
-                    else "the noise is smaller than said."
-                )
+                f"{freedom:.0f} degrees of freedom, p = {p:.0e}): the noise is larger than said, or the model is "
+                "wrong, so there are no intervals."
             )
     first = 0
     for experiment in model.experiments:
@@ -144,7 +142,7 @@ def _shift(state: _State, outcome: Outcome, solution: Solution) -> float:
     change[:count] = (seen.predict(point.z, fields) - point.predicted[:count]) / misfit.sigma[:count]
     rows = misfit.rows(point)[1][: len(change)]
     known = np.array([outcome.spread.determined(i) for i in range(model.layout.numbers)], bool)
-    known = np.append(known, np.zeros(len(point.z) - len(known), bool))
+    known = np.append(known, np.ones(len(point.z) - len(known), bool))
     if not known.any():
         return 0.0
     moved = outcome.spread.covariance @ (rows.T @ change)
@@ -182,6 +180,16 @@ def _search_doubts(state: _State, bounded: list[str]) -> list[str]:
         other = described(state.model.layout, state.others[0])
         reasons.append(f"Another place fits about as well: {other}.")
     return reasons
+
+
+def _noise_doubts(facts: dict[str, Any]) -> list[str]:
+    """Whether the noise is smaller than said."""
+    if facts.get("chi2_p", 1.0) >= _UNLIKELY or facts["chi2"] > facts["freedom"]:
+        return []
+    size = np.sqrt(facts["chi2"] / facts["freedom"])
+    return [
+        f"The misfit is {size:.2g} times what the known noise leads to expect: the noise is smaller than said."
+    ]
 
 
 def _freedom(free: list[str]) -> list[str]:
