@@ -103,8 +103,8 @@ def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
         if p < _UNLIKELY and size > 1:
             reasons.append(
                 f"The misfit is {size:.2g} times what the known noise explains (χ² = {square:.4g} for "
-                f"{freedom:.0f} degrees of freedom, p = {p:.0e}): the noise is larger than said, or the model is "
-                "wrong, so there are no intervals."
+                f"{freedom:.0f} degrees of freedom, p = {p:.0e}): the noise is larger than said, or the "
+                "model is wrong, so there are no intervals."
             )
     first = 0
     for experiment in model.experiments:
@@ -187,9 +187,7 @@ def _noise_doubts(facts: dict[str, Any]) -> list[str]:
     if facts.get("chi2_p", 1.0) >= _UNLIKELY or facts["chi2"] > facts["freedom"]:
         return []
     size = np.sqrt(facts["chi2"] / facts["freedom"])
-    return [
-        f"The misfit is {size:.2g} times what the known noise leads to expect: the noise is smaller than said."
-    ]
+    return [f"The misfit is {size:.2g} times what the known noise makes likely: it is smaller than said."]
 
 
 def _freedom(free: list[str]) -> list[str]:
