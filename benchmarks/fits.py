@@ -121,7 +121,7 @@ REPEATS: dict[str, tuple[str, dict[str, float], int, float, int]] = {
     "burgers, 10% noise": ("burgers", {"l1": 1.0, "l2": 0.01 / np.pi}, 2000, 0.1, 20),
     "decay, 5% noise": ("decay", {"k": 0.05, "r": 1.0}, 300, 0.05, 200),
     "allen-cahn, 5% noise": ("allen-cahn", {"g1": 1e-2, "g2": 4.0}, 500, 0.05, 200),
-    "front, 20% noise, 40 values": ("front", {"D": 0.01, "r": 4.0}, 40, 0.2, 200),
+    "front, 5% noise": ("front", {"D": 0.01, "r": 4.0}, 200, 0.05, 200),
 }
 """Equation, truth, values, noise relative to the standard deviation of the field, and repeats."""
 
