@@ -16,8 +16,9 @@ from jaxtyping import Array
 from ..machine.precision import double
 from ..problem import Index, Problem
 from ..trial import Semigroup, jet_of
-from ..trial.edges import join_edges
+from ..trial.edges import Edges, join_edges
 from ..trial.function import columns
+from ..trial.layers import layers_of, with_layers
 from ..trial.semigroup import Waves, has_waves
 from .motion import fading
 
@@ -44,7 +45,7 @@ _TAIL = 1e3
 
 def has_wave_lift(problem: Problem) -> bool:
     """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension."""
-    return len(problem.space) == 1 and has_waves(problem)
+    return len(problem.space) == 1 and has_waves(problem) and not layers_of(problem)
 
 
 class Carrier:
@@ -59,6 +60,7 @@ class Carrier:
         times = ((k, *still) for k in range(1, problem.order + 1))
         self.indices: tuple[Index, ...] = (*problem.derivatives, *times)
         self.waves: Waves | None = None
+        self.edges: Edges | None = None
         self.fades, self.leftover, self.most = False, 0.0, waves
         """Whether what the waves leave fades by itself; the relative L2 error of that in space and time."""
         if has_wave_lift(problem):
@@ -71,7 +73,8 @@ class Carrier:
             self.waves.tail_rate *= _FADE if self.fades else _TAIL
             self.function: Callable[[Array], Array] = self.waves
         else:
-            self.function = _with_walls(problem)
+            self.edges = edges = _with_walls(problem)
+            self.function = lambda c: edges(c[:, 0], columns(problem, c)[1:])
 
     def _expand(self) -> None:
         """The waves, and whether and how well what they leave fades."""
@@ -94,7 +97,12 @@ class Carrier:
         space = np.stack([np.asarray(m, float).ravel() for m in mesh], axis=1)
         wanted = Carrier.__new__(Carrier)
         wanted.__dict__.update(
-            problem=self.problem, waves=self.waves, function=self.function, fades=False, indices=(index,)
+            problem=self.problem,
+            waves=self.waves,
+            function=self.function,
+            edges=self.edges,
+            fades=False,
+            indices=(index,),
         )
         with double():
             found = wanted.on(space)(np.asarray(times, float))[0]
@@ -104,13 +112,10 @@ class Carrier:
     @cached_property
     def moves(self) -> bool:
         """Whether the part of ψ that carries boundary data depends on time."""
-        space = np.full((1, len(self.problem.space)), 0.3) * self.problem.domain.lengths
-        place = jnp.asarray(space + np.asarray(self.problem.domain.lower))
-
-        def along(t: Array) -> Array:
-            return self._slow(jnp.concatenate([t[:, None], place], axis=1))
-
-        return _depends(along, jnp.asarray([self.problem.start]))
+        place = [jnp.full(1, low + 0.3 * (high - low)) for low, high in self.problem.domain.bounds]
+        edges = self.edges if self.waves is None else self.waves._edges
+        assert edges is not None
+        return _depends(lambda t: edges(t, place), jnp.asarray([self.problem.start]))
 
     @cached_property
     def _slow(self) -> Callable[[Array], Array]:
@@ -245,7 +250,7 @@ def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
     return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
 
 
-def _with_walls(problem: Problem) -> Callable[[Array], Array]:
+def _with_walls(problem: Problem) -> Edges:
     """u₀, with the initial velocity where there is one, and what it takes to meet all conditions at walls.
 
     With a velocity v₀, s = t − t₀ and a rate C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
@@ -261,10 +266,5 @@ def _with_walls(problem: Problem) -> Callable[[Array], Array]:
         return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity)
 
     held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
-    joined = join_edges(problem, held, problem.parameters, start)
-
-    def lift(points: Array) -> Array:
-        t, *space = columns(problem, points)
-        return joined(t, space)
-
-    return lift
+    spread = with_layers(problem, held, problem.parameters, start)
+    return join_edges(problem, held, problem.parameters, spread)

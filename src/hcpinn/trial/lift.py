@@ -17,6 +17,7 @@ from ..problem import Problem
 from ..problem.calling import evaluate_data
 from .edges import join_edges
 from .function import Function, columns
+from .layers import layers_of, with_layers
 from .walls import Walls
 
 
@@ -62,6 +63,10 @@ class Decay(Lift):
             if problem.order == 1 and not walls.held:
                 return decay * start
             edges = join_edges(problem, walls.held, parameters)
+            if any((layer.side.part, layer.component) in walls.held for layer in layers_of(problem)):
+                spread = with_layers(problem, walls.held, parameters, lambda t, space: start)
+                whole = join_edges(problem, walls.held, parameters, spread)
+                return decay * whole(t, space) + (1 - decay) * edges(t, space)
             begin = jnp.full_like(t, problem.start)
             if problem.order == 1:
                 return edges(t, space) + decay * (start - edges(begin, space))
