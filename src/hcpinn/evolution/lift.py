@@ -13,12 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from ..equation import scan
 from ..machine.precision import double
 from ..problem import Index, Problem
 from ..trial import Semigroup, jet_of
 from ..trial.edges import Edges, join_edges
 from ..trial.function import columns
-from ..trial.layers import layers_of, with_layers
+from ..trial.layers import with_layers
 from ..trial.semigroup import Waves, has_waves
 from .motion import fading
 
@@ -44,8 +45,13 @@ _TAIL = 1e3
 
 
 def has_wave_lift(problem: Problem) -> bool:
-    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension."""
-    return len(problem.space) == 1 and has_waves(problem) and not layers_of(problem)
+    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension.
+
+    Where slopes are prescribed only for a kink: smooth initial data are as good a lift themselves.
+    """
+    if len(problem.space) > 1 or not has_waves(problem):
+        return False
+    return problem.periodic or problem.prescribed_axes == [0] or bool(scan(problem).space[0].jumps)
 
 
 class Carrier:
@@ -154,7 +160,7 @@ class Carrier:
         parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if self.moves:
             parts.append(lambda times: self._moving(space, times))
-        elif self.waves is None or not self.problem.boundaries[0].periodic:
+        elif self.waves is None or not self.problem.periodic:
             still = self._moving(space, np.array([self.problem.start]))
             parts.append(lambda times: still)
         if self.waves is not None:

@@ -145,6 +145,11 @@ class Problem:
         return tuple(side for ends in self.boundaries for side in ends.sides)
 
     @property
+    def continued(self) -> bool:
+        """Whether it goes on from the state of another solution."""
+        return isinstance(self.initial, _Restart)
+
+    @property
     def periodic(self) -> bool:
         """Whether the solution repeats itself along every space axis."""
         return all(ends.periodic for ends in self.boundaries)

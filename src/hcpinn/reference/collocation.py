@@ -252,8 +252,8 @@ class Collocation:
             self.problem.domain.bounds[0],
         )
         broken = [
-            f"In the corner t = {start:g}, {letter} = {bounds[end]:g} the initial data do not meet the boundary "
-            "data: the solution is not smooth there."
+            f"In the corner t = {start:g}, {letter} = {bounds[end]:g} the initial data do not meet the "
+            "boundary data: the solution is not smooth there."
             for end in self.breaking
         ]
         return [*self._corners.values(), *broken]

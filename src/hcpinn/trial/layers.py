@@ -73,56 +73,66 @@ _KNOWN: WeakKeyDictionary[Problem, list[Layer]] = WeakKeyDictionary()
 
 def layers_of(problem: Problem) -> list[Layer]:
     """The layers that a problem starts with."""
+    if problem.order == 2 or problem.continued or any(problem.complex_fields):
+        return []
     if problem not in _KNOWN:
-        with double():
+        with double(), jax.ensure_compile_time_eval():
             _KNOWN[problem] = [layer for side in problem.sides for layer in _at(problem, side)]
     return _KNOWN[problem]
 
 
 def _at(problem: Problem, side: Side) -> list[Layer]:
     """The layers at one wall: of real fields that diffuse and have one condition there."""
-    bend = tuple(2 * (axis == side.axis + 1) for axis in range(len(problem.axes)))
+    single = [own[0] if len(own) == 1 and own[0].order < 2 else None for own in side.conditions]
     highest = max(index[side.axis + 1] for index in problem.derivatives)
-    if problem.order == 2 or highest != 2 or any(problem.complex_fields):
+    if highest != 2 or not any(single):
         return []
     unit = (np.arange(1, _PLACES + 1)[:, None] * _IRRATIONAL[: problem.domain.dimension]) % 1
-    face, inside = problem.domain.on(side.part, unit[:, 1:]), problem.domain.inside(unit)
-    points = jnp.asarray(np.column_stack([np.full(len(face), problem.start), face]))
-    across = [x for axis, x in enumerate(points.T[1:]) if axis != side.axis]
     normal = problem.domain.normal(side.part, None)
-    own = {index for each in side.conditions for c in each for index, _ in c.terms(normal)}
-    jet = initial_jet(problem, points, {*problem.derivatives, *own})
-    data = problem.boundary_components(side, points[:, 0], across)
-    scales = [float(jnp.abs(v).max()) for v in problem.initial_values(list(jnp.asarray(inside).T))]
-    found = []
-    for component, conditions in enumerate(side.conditions):
-        if len(conditions) != 1 or conditions[0].order > 1:
+
+    @jax.jit
+    def look(points: Array, inside: Array) -> tuple[list[Array], list[Array], list[Array]]:
+        terms = [[] if c is None else c.terms(normal) for c in single]
+        own = {index for each in terms for index, _ in each}
+        jet = initial_jet(problem, points, {*problem.derivatives, *own})
+        across = [x for axis, x in enumerate(points.T[1:]) if axis != side.axis]
+        data = problem.boundary_components(side, points[:, 0], across)
+        gaps, rates = [], []
+        for field, each in enumerate(terms):
+            total = sum(factor * jet[index][:, field] for index, factor in each)
+            gaps.append(jnp.stack([total - data[field][0], data[field][0]]) if each else jnp.zeros((2, 1)))
+            rates.append(_diffusion(problem, points, jet, field, side.axis))
+        return gaps, rates, problem.initial_values(list(inside.T))
+
+    face = np.column_stack([np.full(_PLACES, problem.start), problem.domain.on(side.part, unit[:, 1:])])
+    gaps, rates, start = look(jnp.asarray(face), jnp.asarray(problem.domain.inside(unit)))
+    length, found = problem.domain.lengths[side.axis], []
+    for field, condition in enumerate(single):
+        if condition is None:
             continue
-        (condition,) = conditions
-        parts = [factor * jet[index][:, component] for index, factor in condition.terms(normal)]
-        gap = np.abs(sum(parts) - data[component][0])
-        length = problem.domain.lengths[side.axis]
-        known = [float(jnp.abs(part).max()) for part in (*parts, data[component][0])]
-        known += [abs(f) * scales[component] / length**k for k, f in enumerate(condition.factors)]
-        size = max(known)
-        if gap.max() > _MISMATCH * size:
-            rates = _diffusion(problem, points, jet, component, bend)
-            if rates.min() > 0:
-                found.append(Layer(side, component, 0, condition, float(np.median(rates))))
+        gap, known = np.abs(np.asarray(gaps[field]))
+        size = max(
+            abs(f) * float(jnp.abs(start[field]).max()) / length**k for k, f in enumerate(condition.factors)
+        )
+        if gap.max() > _MISMATCH * max(size, float(known.max())) and float(rates[field].min()) > 0:
+            found.append(Layer(side, field, 0, condition, float(jnp.median(rates[field]))))
     return found
 
 
-def _diffusion(problem: Problem, points: Array, jet: jets.Jet, component: int, bend: Any) -> np.ndarray:
+def _diffusion(problem: Problem, points: Array, jet: jets.Jet, field: int, axis: int) -> Array:
     """∂F/∂uₓₓ of one field at points."""
+    bend = tuple(2 * (i == axis + 1) for i in range(len(problem.axes)))
     values = {
         (n, index): jet[index][:, n] for index in problem.derivatives for n in range(len(problem.fields))
     }
+    if (field, bend) not in values:
+        return jnp.zeros(len(points))
 
     def rate(bending: Array) -> Array:
-        return evaluate(problem, {**values, (component, bend): bending}, list(points.T))[component]
+        return evaluate(problem, {**values, (field, bend): bending}, list(points.T))[field]
 
-    given = values[component, bend]
-    return np.asarray(jax.jvp(rate, (given,), (jnp.ones_like(given),))[1])
+    given = values[field, bend]
+    return jax.jvp(rate, (given,), (jnp.ones_like(given),))[1]
 
 
 def with_layers(

@@ -54,6 +54,8 @@ class Decay(Lift):
 
     def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Walls | None = None) -> Function:
         walls = Walls(problem) if walls is None else walls
+        held = walls.held
+        layered = any((layer.side.part, layer.component) in held for layer in layers_of(problem))
 
         def lift(coordinates: Array) -> Array:
             t, *space = columns(problem, coordinates)
@@ -63,9 +65,9 @@ class Decay(Lift):
             if problem.order == 1 and not walls.held:
                 return decay * start
             edges = join_edges(problem, walls.held, parameters)
-            if any((layer.side.part, layer.component) in walls.held for layer in layers_of(problem)):
-                spread = with_layers(problem, walls.held, parameters, lambda t, space: start)
-                whole = join_edges(problem, walls.held, parameters, spread)
+            if layered:
+                spread = with_layers(problem, held, parameters, begun)
+                whole = join_edges(problem, held, parameters, spread)
                 return decay * whole(t, space) + (1 - decay) * edges(t, space)
             begin = jnp.full_like(t, problem.start)
             if problem.order == 1:
@@ -74,6 +76,9 @@ class Decay(Lift):
             velocity = problem.to_components(problem.initial_velocities(space, parameters)) - moving
             swing = (1 + self.rate * since) * (start - first) + since * velocity
             return edges(t, space) + decay * swing
+
+        def begun(t: Array, space: list[Array]) -> Array:
+            return problem.to_components(problem.initial_values(space, parameters))
 
         return lift
 
