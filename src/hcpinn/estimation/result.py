@@ -14,6 +14,7 @@ import numpy as np
 from ..machine.files import write_bytes
 from ..problem import Problem
 from ..solution import Solution
+from ..solution.canvas import Theme, finish
 from .curve import Curve
 from .measurements import Measurements
 
@@ -187,6 +188,36 @@ class Fit:
     def save_summary(self, path: str | Path) -> Path:
         """Write the facts as JSON."""
         return write_bytes(path, json.dumps(self.summary(), indent=2).encode())
+
+    def save(self, path: str | Path) -> Path:
+        """Save everything to one file; `hcpinn.load_fit` opens it again."""
+        from .storage import save_fit
+
+        return save_fit(self, path)
+
+    def plot(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw the data on the solution, and residuals; save to `path` or return the figure."""
+        from .figures import data_figure
+
+        return finish(data_figure(self), path, theme)
+
+    def plot_corner(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw estimates and their correlations; save to `path` or return the figure."""
+        from .figures import corner_figure
+
+        return finish(corner_figure(self), path, theme)
+
+    def plot_profiles(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw likelihoods that are no parabolas; save to `path` or return the figure."""
+        from .figures import profile_figure
+
+        return finish(profile_figure(self), path, theme)
+
+    def plot_functions(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw unknown functions with their bands; save to `path` or return the figure."""
+        from .figures import curve_figure
+
+        return finish(curve_figure(self), path, theme)
 
     def __repr__(self) -> str:
         lines = [f"{name} = {estimate}" for name, estimate in self.estimates.items()]

@@ -18,6 +18,7 @@ from ..problem import Index, Problem
 from ..trial import Semigroup, jet_of
 from ..trial.edges import join_edges
 from ..trial.function import columns
+from ..trial.pieces import on_pieces
 from ..trial.semigroup import Waves, has_waves
 from .motion import fading
 
@@ -88,16 +89,24 @@ class Carrier:
             lambda p: jet_of(self.function, p[None], (index,))[index][0], points, batch_size=some
         )
 
+    def of(self, indices: Sequence[Index]) -> Carrier:
+        """The same ψ, of which other derivatives are wanted."""
+        other = Carrier.__new__(Carrier)
+        other.__dict__.update(
+            problem=self.problem,
+            waves=self.waves,
+            function=self.function,
+            fades=False,
+            indices=tuple(indices),
+        )
+        return other
+
     def on_grid(self, times: np.ndarray, axes: Sequence[np.ndarray], index: Index) -> np.ndarray:
         """A derivative of ψ on a grid: component × time × x × y × z."""
         mesh = np.meshgrid(*axes, indexing="ij")
         space = np.stack([np.asarray(m, float).ravel() for m in mesh], axis=1)
-        wanted = Carrier.__new__(Carrier)
-        wanted.__dict__.update(
-            problem=self.problem, waves=self.waves, function=self.function, fades=False, indices=(index,)
-        )
         with double():
-            found = wanted.on(space)(np.asarray(times, float))[0]
+            found = self.of([index]).on(space)(np.asarray(times, float))[0]
         found = np.broadcast_to(found, (*found.shape[:2], len(times)))
         return np.moveaxis(found, 2, 1).reshape(len(found), len(times), *mesh[0].shape)
 
@@ -254,17 +263,25 @@ def _with_walls(problem: Problem, fade: float | None = None) -> Callable[[Array]
 def walled(problem: Problem, parameters: Mapping[str, Any], rate: float) -> Callable[[Array], Array]:
     """u₀, with the initial velocity where there is one, and what it takes to meet all conditions at walls.
 
+    On a curved domain these are the conditions on values.
+
     With a velocity v₀, s = t − t₀ and a `rate` C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
     """
 
-    def start(t: Array, space: list[Array]) -> Array:
-        value = problem.to_components(problem.initial_values(space, parameters))
+    def swing(since: Array, value: Array, velocity: Callable[[], Array]) -> Array:
         if not rate:
             return value
-        since = (t - problem.start)[:, None]
-        velocity = problem.to_components(problem.initial_velocities(space, parameters))
-        return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity)
+        return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity())
 
+    def start(t: Array, space: list[Array]) -> Array:
+        value = problem.to_components(problem.initial_values(space, parameters))
+        since = (t - problem.start)[:, None]
+        return swing(
+            since, value, lambda: problem.to_components(problem.initial_velocities(space, parameters))
+        )
+
+    if problem.pieces:
+        return on_pieces(problem, swing, parameters)
     held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
     joined = join_edges(problem, held, parameters, start)
 
