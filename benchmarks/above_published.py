@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hcpinn.papers.hao2026.reproduced import ReproducedRow as Row
-from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
+from hcpinn.papers.hao2026.reproduced import ReproducedRow as Row, ReproducedTable as Table
 from hcpinn.papers.hao2026.reproduced_tables import reproduced_rows
 from hcpinn.study.numbers import number, ratio
-from hcpinn.study.settings import exact_start
+from hcpinn.study.record import exact_start
 
 
 def exact_rows(tables: Sequence[Table]) -> list[tuple[Row, float]]:

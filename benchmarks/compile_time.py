@@ -50,7 +50,7 @@ def main() -> None:
 def measure(settings: argparse.Namespace) -> None:
     from hcpinn.catalog import ENTRIES
     from hcpinn.machine.files import write_bytes
-    from hcpinn.speed.circumstances import circumstances, load_average
+    from hcpinn.speed.bench import circumstances, load_average
 
     record = circumstances("python benchmarks/compile_time.py", sys.argv[1:])
     record["rows"] = rows = []

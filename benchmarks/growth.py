@@ -23,9 +23,9 @@ import numpy as np
 from hcpinn.errors import HcpinnError
 from hcpinn.machine.files import write_bytes
 from hcpinn.machine.programs import keep_programs
-from hcpinn.solution.figures import BLUE, GREY, ORANGE, finish, subplots
+from hcpinn.solution.canvas import BLUE, GREY, ORANGE, finish, subplots
 from hcpinn.speed import BenchCase, BenchRow, Ceilings, measure_case, measure_ceilings
-from hcpinn.speed.circumstances import circumstances, load_average
+from hcpinn.speed.bench import circumstances, load_average
 
 TITLES = {"points": "residual points", "order": "order of the equation", "runs": "runs in a batch"}
 

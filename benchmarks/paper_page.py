@@ -31,7 +31,7 @@ from hcpinn.papers.hao2026.reproduced_tables import read_tables, reproduced_rows
 from hcpinn.papers.hao2026.studies import best_row
 from hcpinn.papers.hao2026.theory_chapter import read_theory
 from hcpinn.study.cost import H200
-from hcpinn.study.named import find_study
+from hcpinn.study.from_toml import find_study
 from hcpinn.study.numbers import number
 from hcpinn.study.origin import listed, origin
 from hcpinn.study.record import Record

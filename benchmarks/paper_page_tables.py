@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hcpinn.papers.hao2026.reproduced import ReproducedRow as Row
-from hcpinn.papers.hao2026.reproduced import ReproducedTable as Table
+from hcpinn.papers.hao2026.reproduced import ReproducedRow as Row, ReproducedTable as Table
 from hcpinn.study.numbers import number
 
 _LABELS = {

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/ that show solutions: the gallery, Allen–Cahn, Burgers and the stirred scalar.
+"""Draw the pictures of docs/ that show solutions, for light and dark pages.
 
     python benchmarks/pictures.py [NAME …]
 
@@ -12,48 +12,39 @@ import runpy
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hcpinn as hc
 from hcpinn.catalog import ENTRIES
-from hcpinn.solution.figures import finish, gallery_figure
+from hcpinn.solution.canvas import finish
+from hcpinn.solution.figures import gallery_figure
 from hcpinn.study.picture import small_png
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
+Draw = Callable[..., Any]
+"""Draws to a path, on a page of a theme."""
 
 
-def gallery(folder: Path) -> Path:
+def gallery() -> Draw:
     """The references of all problems."""
     shown = [(entry.title, entry.problem, hc.solve_reference(entry.problem)) for entry in ENTRIES.values()]
-    finish(gallery_figure(shown), folder / "gallery.png")
-    return folder / "gallery.png"
+    return lambda path, *, theme: finish(gallery_figure(shown), path, theme)
 
 
-def allen_cahn_1(folder: Path) -> Path:
+def allen_cahn_1() -> Draw:
     """Reference, solution and error."""
-    solution = hc.solve(hc.find_problem("allen-cahn-1"), accuracy=1e-6)
-    solution.plot(folder / "allen-cahn-1.png")
-    return folder / "allen-cahn-1.png"
+    return hc.solve(hc.find_problem("allen-cahn-1"), accuracy=1e-6).plot
 
 
-def burgers(folder: Path) -> Path:
+def burgers() -> Draw:
     """Profiles at three times."""
-    _example("burgers", folder)
-    return (folder / "slices.png").rename(folder / "burgers.png")
+    problem = runpy.run_path(str(ROOT / "examples" / "burgers.py"))["problem"]
+    return hc.solve(problem).plot_slices
 
 
-def stirring(folder: Path) -> Path:
-    """The animation."""
-    _example("stirring", folder)
-    return (folder / "solution.gif").rename(folder / "stirring.gif")
-
-
-def _example(name: str, folder: Path) -> None:
-    runpy.run_path(str(ROOT / "examples" / f"{name}.py"))["main"](folder=folder)
-
-
-PICTURES: dict[str, Callable[[Path], Path]] = {
-    draw.__name__.replace("_", "-"): draw for draw in (gallery, allen_cahn_1, burgers, stirring)
+PICTURES: dict[str, Callable[[], Draw]] = {
+    draw.__name__.replace("_", "-"): draw for draw in (gallery, allen_cahn_1, burgers)
 }
 
 
@@ -63,11 +54,13 @@ def main() -> None:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PICTURES)}")
     for name in parser.parse_args().names or PICTURES:
-        with tempfile.TemporaryDirectory() as folder:
-            drawn = PICTURES[name](Path(folder))
-            content = drawn.read_bytes()
-            (IMAGES / drawn.name).write_bytes(small_png(content) if drawn.suffix == ".png" else content)
-        print(f"written to {IMAGES / drawn.name}", flush=True)
+        draw = PICTURES[name]()
+        for theme, ending in (("light", ""), ("dark", "-dark")):
+            with tempfile.TemporaryDirectory() as folder:
+                content = Path(draw(Path(folder) / "drawn.png", theme=theme)).read_bytes()
+            path = IMAGES / f"{name}{ending}.png"
+            path.write_bytes(small_png(content))
+            print(f"written to {path}", flush=True)
 
 
 if __name__ == "__main__":

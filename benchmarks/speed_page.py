@@ -18,7 +18,7 @@ import growth
 import stages
 import step_time
 import time_to_accuracy
-from hcpinn.speed import BenchRow, Ceilings
+from hcpinn.speed import Ceilings, cells
 from hcpinn.speed.bench import HEADS
 from pages import write_sections
 
@@ -50,11 +50,7 @@ def files(name: str) -> list[Path]:
 
 def bench(path: Path, record: dict[str, Any]) -> str:
     rates = [f"- {name}: {Ceilings(**found)}" for name, found in record["ceilings"].items()]
-    rows = [
-        BenchRow.from_plain(plain).cells()
-        for plain in record["rows"]
-        if plain["fields"] == plain["runs"] == 1
-    ]
+    rows = [cells(plain) for plain in record["rows"] if plain["fields"] == plain["runs"] == 1]
     shown = [place for place, head in enumerate(HEADS) if head not in ("runs", "fields", "points per s")]
     found = [[row[place] for place in shown] for row in (HEADS, ["---"] + ["--:"] * (len(HEADS) - 1), *rows)]
     lines = ["| " + " | ".join(row) + " |" for row in found]

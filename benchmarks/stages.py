@@ -26,7 +26,7 @@ from hcpinn.machine.files import write_bytes
 from hcpinn.machine.precision import double
 from hcpinn.machine.programs import keep_programs
 from hcpinn.speed import TrainingStep, time_steps
-from hcpinn.speed.circumstances import circumstances
+from hcpinn.speed.bench import circumstances
 
 ROWS = [
     ("allen-cahn-1", "pbc+ic1", 0),

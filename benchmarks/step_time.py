@@ -210,7 +210,7 @@ def main() -> None:
 
 def write(path: Path, program: str, findings: dict) -> None:
     """Findings with the command, the machine and all versions, as JSON."""
-    from hcpinn.speed.circumstances import circumstances
+    from hcpinn.speed.bench import circumstances
 
     record = circumstances(f"python benchmarks/{program}", sys.argv[1:])
     record["versions"] |= peer_versions()

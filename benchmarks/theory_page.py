@@ -14,7 +14,7 @@ import json
 import statistics
 from pathlib import Path
 
-from hcpinn.papers.hao2026.theory.table import HEADS, row_cells, short
+from hcpinn.papers.hao2026.theory.stored import HEADS, row_cells, short
 from hcpinn.papers.hao2026.theory.theory_figures import decay_figure, error_modes_figure
 from hcpinn.papers.hao2026.theory_chapter import read_theory
 from hcpinn.study.picture import small_png

@@ -1,22 +1,41 @@
-"""Fill api.md with every public name, room by room, from `__all__`: a hook of MkDocs.
+"""Fill api.md with every public name, room by room: a hook of MkDocs.
 
-There is no second list: a name that is added to the `__all__` of `hcpinn` or of one of the guests below is on
-the page, under the package that defines it.
+There is no second list: a name that `hcpinn` or the `__init__.py` of one of the guests below makes public is
+on the page, under the package that defines it. A class that users make shows its arguments, one that they
+receive its public members.
 """
 
+import ast
+import dataclasses
 import importlib
 import inspect
+import re
+import textwrap
+from types import ModuleType
 
 _SECTIONS = "<!-- every public name -->"
-_FIRST = ("problem", "solving", "solution", "descent", "trial", "objective")
+_FIRST = ("problem", "solving", "solution", "evolution", "descent", "trial", "objective")
 """Packages that a reader meets first; the others follow in the order of their names."""
 _GUESTS = ("hcpinn.study", "hcpinn.theory", "hcpinn.papers.hao2026.theory")
 """Packages with public names of their own."""
+_RECEIVED = ("Solution", "Verdict", "Reference", "Fit", "Family", "Store", "Record")
+"""Classes that are handed to users, who do not make them."""
+_METHODS = {"Problem": ("with_parameters", "to_text", "axes", "fields")}
+"""What users call on an object that they have made."""
 
 
 def on_page_markdown(markdown: str, page, **_) -> str:
     """Put the sections where the page has its mark."""
     return markdown.replace(_SECTIONS, sections()) if page.file.src_uri == "api.md" else markdown
+
+
+def on_page_content(html: str, page, **_) -> str:
+    """Docstrings link to pages by their files; let these links lead to what is built of them."""
+    return (
+        re.sub(r'href="([^":]+)\.md([#"])', r'href="\1.html\2', html)
+        if page.file.src_uri == "api.md"
+        else html
+    )
 
 
 def sections() -> str:
@@ -34,9 +53,17 @@ def sections() -> str:
     ]
     for guest in _GUESTS:
         module = importlib.import_module(guest)
-        entries = [_entry(guest, name, getattr(module, name)) for name in module.__all__]
+        entries = [_entry(guest, name, getattr(module, name)) for name in public(module)]
         parts.append(_section(f"`{guest}`", guest, entries))
     return "\n\n".join(parts)
+
+
+def public(module: ModuleType) -> list[str]:
+    """The names that a package makes public: those it imports from its modules."""
+    names = (name for name, found in vars(module).items() if not inspect.ismodule(found))
+    return sorted(
+        (name for name in names if not name.startswith("_")), key=lambda name: (name.islower(), name)
+    )
 
 
 def _ordered(rooms: dict[str, list[str]]) -> list[str]:
@@ -58,7 +85,45 @@ def _section(title: str, module: str, entries: list[str]) -> str:
 
 def _entry(package: str, name: str, found: object) -> str:
     """The directive for a name: where it is defined, or, for a plain value, where it is public."""
-    return f"::: {_home(found, package)}.{getattr(found, '__qualname__', name)}"
+    place = f"{_home(found, package)}.{getattr(found, '__qualname__', name)}"
+    directive = f"::: {place}"
+    if not inspect.isclass(found) or name in _RECEIVED:
+        return directive
+    parts = [f"{directive}\n    options:\n      members: false", arguments(found)]
+    parts += [
+        f"::: {place}.{method}\n    options:\n      heading_level: 4"
+        for method in _METHODS.get(name, ())
+        if hasattr(found, method) or method in inspect.get_annotations(found)
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def arguments(kind: type) -> str:
+    """A table of what a dataclass takes, with the texts under its fields; nothing if they have none."""
+    if not dataclasses.is_dataclass(kind):
+        return ""
+    texts = {name: text for base in reversed(kind.__mro__) for name, text in _field_texts(base).items()}
+    taken = [
+        field.name for field in dataclasses.fields(kind) if field.init and not field.name.startswith("_")
+    ]
+    rows = [f"| `{name}` | {texts[name]} |" for name in taken if texts.get(name)]
+    return "\n".join(["| argument | meaning |", "|---|---|", *rows]) if rows else ""
+
+
+def _field_texts(kind: type) -> dict[str, str]:
+    """The string under each annotated name of a class, in one line."""
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    except (OSError, TypeError):  # a builtin
+        return {}
+    assert isinstance(tree, ast.ClassDef)
+    found = {}
+    for statement, after in zip(tree.body, tree.body[1:], strict=False):
+        if isinstance(statement, ast.AnnAssign) and isinstance(after, ast.Expr):
+            text = getattr(after.value, "value", None)
+            if isinstance(text, str) and isinstance(statement.target, ast.Name):
+                found[statement.target.id] = " ".join(text.split()).replace("|", "\\|")
+    return found
 
 
 def _home(found: object, package: str) -> str:

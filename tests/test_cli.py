@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -338,3 +339,96 @@ def test_a_file_in_place_of_a_folder_is_refused_before_anything_is_computed(tmp_
         code, said, complaint = hcpinn(command, "advection", "--out", tmp_path / "file")
         assert_refused(code, complaint, "it is a file. Choose another with --out")
         assert said == ""
+
+
+# Problems as text, and in Python files
+
+
+TEXT = """
+equation = "u_t = 0.1 u_xx"
+domain = [0, 1]
+horizon = 0.1
+initial = "cos(pi x)"
+boundary = "u_n = 0"
+"""
+
+
+def test_a_problem_as_text_is_solved_and_results_of_another_run_are_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rod.toml").write_text(TEXT)
+    assert hcpinn("solve", "rod.toml", "--quiet")[0] == 0
+    first = Path("out/rod/summary.json").read_text()
+    assert json.loads(first)["problem"] == "rod"
+    code, _, said = hcpinn("solve", "rod.toml", "--quiet")  # the same once more
+    assert (code, said) == (0, "")
+    code, _, said = hcpinn("solve", "rod.toml", "--quiet", "--seed", 1)
+    assert code == 0
+    assert "Results of another run were in out/rod; they are now in out/rod/earlier-1." in said
+    kept = json.loads(Path("out/rod/earlier-1/summary.json").read_text())
+    assert (kept["seed"], kept["rel_l2"]) == (0, json.loads(first)["rel_l2"])
+
+
+def test_a_python_file_is_run_where_the_user_names_it_so(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import hcpinn as hc\n"
+        "rod = hc.Problem(domain=hc.Interval(0, 1), horizon=0.1, rhs=lambda u: 0.1 * u.xx, initial=0.0)\n"
+    )
+    code, said, _ = hcpinn("show", f"{file}:rod")
+    assert code == 0
+    assert "u" in said
+    assert_refused(*hcpinn("show", f"{file}:rot")[::2], "There is no problem 'rot'", "Did you mean 'rod'?")
+    assert_refused(*hcpinn("show", file)[::2], f"{file}:problem")
+    assert_refused(*hcpinn("show", f"{tmp_path / 'no.py'}:rod")[::2], "There is no file")
+
+
+def test_new_writes_a_text_that_show_explains_and_to_text_repeats(tmp_path):
+    file = tmp_path / "mine.toml"
+    assert hcpinn("new", file)[0] == 0
+    assert_refused(*hcpinn("new", file)[::2], "exists already")
+    assert_refused(*hcpinn("new", tmp_path / "mine")[::2], "ends in .toml")
+    code, said, _ = hcpinn("show", file)
+    assert code == 0
+    for line in ("uₜ = γ uₓₓ − 5 (u³ − u)", "-1 ≤ x ≤ 1", "periodic", "evolve", "a Fourier method", "⠉"):
+        assert line in said
+    code, again, _ = hcpinn("show", file, "--text")
+    assert hc.parse_problem(again).parameters == hc.read_problem(file).parameters
+
+
+def test_a_fault_in_a_text_is_shown_with_its_place(tmp_path):
+    file = tmp_path / "bad.toml"
+    file.write_text(TEXT.replace("0.1 u_xx", "0.1 u_xx + w"))
+    code, _, complaint = hcpinn("solve", file)
+    assert_refused(code, complaint, f"{file}, line 2, column 30: 'w' means nothing")
+
+
+def test_a_terminal_without_unicode_gets_formulas_in_ascii():
+    ended = subprocess.run(
+        [sys.executable, "-m", "hcpinn.cli", "show", "allen-cahn-2"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    for line in ("u_t = gamma1 u_xx - gamma2 (u^3 - u)", "-1 <= x <= 1", "*"):
+        assert line in ended.stdout
+    assert "?" not in ended.stdout
+
+
+def test_commands_are_listed_in_the_order_of_use():
+    said = hcpinn("--help")[1]
+    places = [said.index(f"│ {name} ") for name in ("new", "show", "solve", "list", "study", "bench")]
+    assert places == sorted(places)
+
+
+def test_a_solution_is_exported_and_a_text_needs_not_be_given_again(tmp_path):
+    (tmp_path / "rod.toml").write_text(TEXT)
+    out = tmp_path / "out"
+    assert hcpinn("solve", tmp_path / "rod.toml", "--quiet", "--set", "horizon=0.2", "--out", out)[0] == 0
+    code, said, _ = hcpinn("export", out, tmp_path / "s.csv", "--times", 3, "--points", 5)
+    assert (code, said) == (0, f"Wrote {tmp_path / 's.csv'}.\n")
+    assert len((tmp_path / "s.csv").read_text().splitlines()) == 16
+    assert hc.load(out / "solution.npz").problem.horizon == 0.2
+    assert_refused(*hcpinn("export", tmp_path, "s.csv")[::2], "There is no solution in")
+    assert_refused(*hcpinn("export", out, tmp_path / "s.xls")[::2], "no format '.xls'")

@@ -16,6 +16,7 @@ from .descent import (
     LevenbergMarquardt as LevenbergMarquardt,
     Method as Method,
     Projected as Projected,
+    Status as Status,
     Resampling as Resampling,
     Run as Run,
     SOAP as SOAP,
@@ -25,6 +26,17 @@ from .descent import (
 )
 from .errors import (
     HcpinnError as HcpinnError,
+)
+from .estimation import (
+    CurveEstimate as CurveEstimate,
+    Estimate as Estimate,
+    Fit as Fit,
+    FitVerdict as FitVerdict,
+    Measurements as Measurements,
+    Unknown as Unknown,
+    UnknownFunction as UnknownFunction,
+    fit as fit,
+    load_fit as load_fit,
 )
 from .evolution import (
     Evolution as Evolution,
@@ -43,24 +55,32 @@ from .objective import (
     SelfAdaptive as SelfAdaptive,
 )
 from .problem import (
+    Annulus as Annulus,
     Between as Between,
     Box as Box,
     Derivative as Derivative,
     Dirichlet as Dirichlet,
+    Disk as Disk,
+    Ellipse as Ellipse,
+    Implicit as Implicit,
     Interval as Interval,
     Linear as Linear,
     Neumann as Neumann,
     Periodic as Periodic,
+    Polygon as Polygon,
     Problem as Problem,
     Robin as Robin,
     Samples as Samples,
     apply as apply,
+    parse_problem as parse_problem,
+    read_problem as read_problem,
 )
 from .reference import (
     Reference as Reference,
     solve_reference as solve_reference,
 )
 from .solution import (
+    Family as Family,
     Solution as Solution,
     Verdict as Verdict,
     load as load,

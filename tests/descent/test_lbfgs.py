@@ -8,7 +8,7 @@ import pytest
 import hcpinn as hc
 from hcpinn.descent.optimisers.stage import Target
 from hcpinn.machine.precision import double
-from hcpinn.objective.objective import Measured
+from hcpinn.objective import Measured
 
 MEMORY, SIZE = 4, 9
 

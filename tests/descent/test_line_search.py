@@ -8,7 +8,7 @@ import pytest
 from hcpinn.descent.optimisers.line_search import Probe, strong_wolfe
 from hcpinn.descent.optimisers.stage import Target
 from hcpinn.machine.precision import double
-from hcpinn.objective.objective import Measured
+from hcpinn.objective import Measured
 
 asked: list[float] = []
 

@@ -10,7 +10,6 @@ import hcpinn as hc
 from declarations import declare, declare_dirichlet
 from hcpinn.catalog import ENTRIES, METHODS
 from hcpinn.descent import Preparation, from_dict, to_dict
-from hcpinn.descent.optimisers.validation import check_stage
 from hcpinn.errors import FileError, HcpinnError, MethodError, UnknownNameError
 from hcpinn.objective import check_penalties
 from hcpinn.trial import Lift, make_trial
@@ -252,7 +251,7 @@ def test_settings_of_the_wrong_type_are_refused_in_a_sentence(settings, message)
     for name, value in {**dataclasses.asdict(hc.Adam()), **settings}.items():
         object.__setattr__(stage, name, value)
     with pytest.raises(MethodError, match=message):
-        check_stage(stage)
+        stage.__post_init__()
 
 
 class _Undescribed(Lift):

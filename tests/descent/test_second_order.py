@@ -8,8 +8,8 @@ import pytest
 import hcpinn as hc
 from declarations import declare
 from hcpinn.descent import Stop, check_memory
-from hcpinn.descent.memory import needed_bytes
-from hcpinn.descent.optimisers.broyden import self_scaled_update
+from hcpinn.descent.checks import needed_bytes
+from hcpinn.descent.optimisers.broyden import _applied, _update
 from hcpinn.errors import MethodError
 from hcpinn.objective import Objective, residual_block, sampling
 from hcpinn.trial import make_trial
@@ -78,7 +78,13 @@ def test_normal_equations_of_the_last_parameters_are_a_corner_of_all():
 
 
 def test_the_broyden_update_meets_the_secant_equation_and_stays_positive():
-    rng, update = np.random.default_rng(0), jax.jit(self_scaled_update)
+    rng = np.random.default_rng(0)
+
+    @jax.jit
+    def update(inverse, step, change, gradient, length):
+        following = _update(inverse @ change, step, change, gradient, length)
+        return _applied(following, inverse, share=1.0, diagonal=0.0, used=True)
+
     for number in range(50):
         size = (3, 8)[number % 2]
         root = rng.normal(size=(size, size))
@@ -145,7 +151,7 @@ def test_memory_is_known_and_too_much_of_it_refused_before_training(monkeypatch)
     assert needed_bytes(hc.Broyden(), *shape, points=64) >= 8 * objective.size**2
     coarse, fine = (needed_bytes(hc.SketchedGaussNewton(group=g), *shape, points=6400) for g in (64, 4))
     assert 8 * 100 * objective.size < coarse < fine
-    monkeypatch.setattr("hcpinn.descent.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("hcpinn.descent.checks.available_bytes", lambda: 1000)
     with pytest.raises(MethodError, match=r"needs about .* GiB, and .* GiB are free"):
         check_memory([stage], objective, points=64, runs=1)
     check_memory([hc.Adam()], objective, points=64, runs=1)

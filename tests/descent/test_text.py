@@ -10,7 +10,7 @@ import pytest
 
 import hcpinn as hc
 from hcpinn.catalog import ENTRIES, METHODS
-from hcpinn.descent import from_toml, to_toml
+from hcpinn.descent import from_dict, to_toml
 from hcpinn.errors import FileError, HcpinnError
 from hcpinn.papers.hao2026.ablation import SWITCHES
 from hcpinn.papers.hao2026.published import published_rows
@@ -43,6 +43,11 @@ EVERYTHING = hc.Method(
 
 
 OTHERS = (hc.SelfAdaptive("sigmoid", 0.1, 2.0), hc.Attention(0.1, 0.9))
+
+
+def from_toml(text, name="custom"):
+    """The method of a TOML text."""
+    return from_dict({"name": name, **tomllib.loads(text)})
 
 
 @pytest.mark.parametrize("name", [*METHODS, "every row", "of one's own"])

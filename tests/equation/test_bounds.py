@@ -19,6 +19,16 @@ FUNCTIONS = {
     "complex": lambda t: jnp.abs(jnp.exp(7j * t) * (1 + t)) + jnp.real((1 + 2j * t) ** 3 / (1 + 1j * t)),
     "slopes": lambda t: jax.grad(lambda s: jnp.cosh(s) ** 2.5 / (1 + jnp.exp(-5 * s)))(t),
     "tables": lambda t: jnp.interp(t, jnp.array([0.0, 0.2, 1.0]), jnp.array([0.0, 3.0, 1.0])),
+    "spiky tables": lambda t: jnp.interp(t, jnp.linspace(0, 1, 501), jnp.where(jnp.arange(501) == 123, 9.0, jnp.arange(501) % 7)),
+    "entries": lambda t: jnp.array([0.0, 2.0, -1.0, 5.0])[(4 * t).astype(int)],
+    "loops": lambda t: jax.lax.fori_loop(0, 5, lambda n, s: s + jnp.exp(-((t - n / 5) ** 2) * 90), 0.0 * t)
+    + jnp.polyval(jnp.array([1.0, -2.0, 0.5]), t),
+    "choices": lambda t: jax.lax.cond(t > 0.4, lambda: jnp.sin(9 * t), lambda: t**2)
+    + jnp.piecewise(t, [t < 0.5, t > 0.7], [1.0, lambda t: 3 * t, 0.0])
+    + jnp.select([t < 0.3, t < 0.6], [0.0, t], 2.0),
+    "angles": lambda t: jnp.arctan2(t - 0.5, 0.2 - t) + jnp.arctanh(t - 0.5),
+    "products": lambda t: jnp.dot(jnp.array([1.0, -3.0, 2.0]), jnp.sin(jnp.array([3.0, 5.0, 9.0]) * t))
+    + jnp.sum(jnp.cumsum(jnp.stack([t, -t, t**2])) @ jnp.array([[1.0, -1.0], [2.0, 0.5], [-1.0, 1.0]])),
     "sums": lambda t: jnp.sum(jnp.cos(jnp.arange(5) * t) * jnp.arange(1.0, 6.0)),
 }  # fmt: skip
 

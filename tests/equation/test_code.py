@@ -1,5 +1,10 @@
 """Two problems have the same content only if they compute the same, whatever the values at points say."""
 
+import functools
+import pathlib
+import sys
+import types
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -51,6 +56,54 @@ def test_arrays_data_and_breaks_count():
 def test_what_cannot_be_read_has_no_content():
     table = scipy.interpolate.CubicSpline([-1.0, 0.0, 1.0], [0.0, 1.0, 0.0])
     assert content_of(declare(initial=lambda x: table(np.asarray(x)))) is None
+
+
+def test_a_patch_in_the_initial_velocity_counts():
+    def problem(size):
+        return declare(
+            rhs=lambda u: u.xx, order=2, velocity=lambda x: jnp.where(abs(x - 0.41131) < 1e-7, size, 0.0)
+        )
+
+    assert fingerprint(problem(1.0)) == fingerprint(problem(2.0))
+    assert content_of(problem(1.0)) != content_of(problem(2.0))
+
+
+CONSTANTS = types.ModuleType("constants")
+
+
+def by_name():
+    return declare(rhs=lambda u: getattr(CONSTANTS, "kappa") * u.xx)  # noqa: B009
+
+
+@functools.wraps(np.array)
+def in_disguise(x):
+    return CONSTANTS.kappa * x
+
+
+def test_what_a_module_or_a_file_holds_is_not_taken_for_known(monkeypatch):
+    monkeypatch.setattr(CONSTANTS, "kappa", 0.1, raising=False)
+    assert content_of(by_name()) is None
+
+    def disguised():
+        return content_of(declare(rhs=lambda u: in_disguise(u.xx)))
+
+    before = disguised()
+    assert before is not None
+    monkeypatch.setattr(CONSTANTS, "kappa", 0.2)
+    assert disguised() != before
+
+    def table(x):
+        return jnp.interp(x, *np.loadtxt(pathlib.Path(__file__).with_name("table.txt")))
+
+    def imported(u):
+        import constants  # pyright: ignore[reportMissingImports]
+
+        return constants.kappa * u.xx
+
+    monkeypatch.setattr(np, "loadtxt", lambda _: np.array([[-1.0, 1.0], [0.0, 0.0]]))
+    monkeypatch.setitem(sys.modules, "constants", CONSTANTS)
+    assert content_of(declare(initial=table)) is None
+    assert content_of(declare(rhs=imported)) is None
 
 
 @pytest.mark.parametrize("name", ["gray-scott", "schrodinger", "advection", "allen-cahn-2d", "cahn-hilliard"])

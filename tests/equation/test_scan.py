@@ -1,5 +1,6 @@
 """What F and the data do of their own accord is seen, however short it is, and nothing else is."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -26,6 +27,27 @@ def test_a_pulse_of_any_width_is_found_where_it_is(width):
     assert pulse.begin < 0.503 < pulse.end
     assert width / 2 < pulse.length < 4 * width
     assert pulse.end - pulse.begin < 50 * width
+
+
+TABLE = np.where(np.arange(20001) == 12345, 1e4, 0.0)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        lambda t: jnp.interp(t, np.linspace(0, 1, 20001), TABLE),
+        lambda t: jax.lax.fori_loop(
+            0, 3, lambda n, s: s + jnp.exp(-(((t - 0.61725 + 9 * n) * 1e5) ** 2)), 0 * t
+        ),
+        lambda t: jax.lax.cond(abs(t - 0.61725) < 1e-6, lambda: 1e5, lambda: 0.0),
+        lambda t: jnp.piecewise(t, [abs(t - 0.61725) < 1e-6], [1e5, lambda t: 0 * t]),
+        lambda t: jnp.dot(jnp.array([1.0, 2.0]), jnp.exp(-(((t - jnp.array([0.61725, 7.0])) * 1e5) ** 2))),
+    ],
+    ids=["table", "loop", "cond", "piecewise", "dot"],
+)
+def test_a_pulse_is_found_however_it_is_written(source):
+    line = along(lambda u, t: u.xx + apply(source, t))
+    assert any(abs(place - 0.61725) < 2e-4 for place in line.breaks)
 
 
 def test_a_pulse_is_seen_beside_one_a_thousand_times_as_high():

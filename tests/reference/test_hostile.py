@@ -99,6 +99,15 @@ def test_corners_and_kinks_do_not_fool_the_estimate(top):
     )  # fmt: skip
 
 
+def test_data_that_jump_take_the_mean_at_the_jump():
+    def exact(t, x):
+        spread = np.sqrt(0.04 * np.maximum(t, 1e-300))
+        steps = [erf((x - 0.3 - n) / spread) - erf((x - 0.7 - n) / spread) for n in range(-2, 3)]
+        return np.asarray(sum(steps)) / 2
+
+    check(exact, rhs=lambda u: 0.01 * u.xx, initial=lambda x: jnp.where(abs(x - 0.5) < 0.2, 1.0, 0.0))
+
+
 @pytest.mark.parametrize(("unit", "time", "length"), [(1e-8, 1.0, 1.0), (1e8, 1e6, 1e-6)])
 def test_units_do_not_matter(unit, time, length):
     check(

@@ -5,12 +5,14 @@ import itertools
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 import hcpinn as hc
 from declarations import declare
 from hcpinn.descent import History, PointWeights
 from hcpinn.errors import HcpinnError
-from hcpinn.solution.figures import Shown, field_colours, field_figure
+from hcpinn.solution.figures import field_figure
+from hcpinn.solution.shown import Shown, field_colours
 from solutions import SOLUTION, SYSTEM, WAVE, heat_reference, make
 
 
@@ -138,6 +140,32 @@ def test_an_animation_shows_the_solution_in_time(tmp_path):
             pictures.append(np.asarray(film.convert("RGB")))
     for one, other in itertools.pairwise(pictures):
         assert (one != other).any()
+
+
+@pytest.mark.parametrize(("ending", "kind"), [("webp", "WEBP"), ("png", "PNG")])
+def test_the_ending_of_a_film_decides_its_format(tmp_path, ending, kind):
+    from PIL import Image
+
+    with Image.open(SOLUTION.animate(tmp_path / f"film.{ending}", frames=3, theme="dark")) as film:
+        assert (film.format, getattr(film, "n_frames", 1)) == (kind, 3)
+        assert np.asarray(film.convert("RGB")).mean() < 80
+    with pytest.raises(HcpinnError, match=r"film.avi: the name of a film ends with .gif, .png, .webp"):
+        SOLUTION.animate(tmp_path / "film.avi")
+
+
+def test_in_the_dark_a_figure_has_a_dark_ground_light_letters_and_zero_in_black():
+    figure = COMPARED.plot(theme="dark")
+    panels = [axis for axis in figure.axes if axis.get_title()]
+    grounds = [np.mean(part.get_facecolor()[:3]) for part in (figure, *figure.axes)]
+    assert max(grounds) < 0.2
+    letters = [
+        text for axis in figure.axes for text in (axis.title, axis.xaxis.label, *axis.get_xticklabels())
+    ]
+    assert min(np.mean(to_rgb(text.get_color())) for text in letters) > 0.7
+    signed = panels[0].collections[0]
+    assert np.mean(signed.to_rgba(0.0)[:3]) < 0.2 < np.mean(signed.to_rgba(signed.norm.vmax)[:3])
+    with pytest.raises(HcpinnError, match="theme 'light' or 'dark', not 'sepia'"):
+        SOLUTION.plot(theme="sepia")
 
 
 def test_in_the_plane_weights_and_animations_are_drawn_over_x_and_y(tmp_path):

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from command_line import assert_refused, hcpinn
-from hcpinn.speed import BenchCase, BenchRow, Ceilings, Work, measure_case, measure_ceilings, standard_cases
+from hcpinn.speed import BenchCase, Ceilings, Work, cells, measure_case, measure_ceilings, standard_cases
 
 ROUND = Ceilings("float32", products=1e9, arithmetic=1e8, functions=1e7, bandwidth=1e6)
 SMALL = BenchCase(points=32, width=4, depth=1, modes=1)
@@ -30,17 +30,17 @@ def test_the_standard_cases_are_all_combinations():
     assert {c.runs for c in standard_cases(64, 1)} == {1}
 
 
-def test_a_row_says_what_it_found_and_goes_into_a_file_and_back():
+def test_a_row_says_what_it_found_also_when_read_from_a_file():
     row = measure_case(SMALL, ROUND, rounds=2, limit=1.0)
     assert row.ratio == row.time / row.floor
-    assert row.rate == pytest.approx(32 / row.time)
-    assert BenchRow.from_plain(json.loads(json.dumps(row.plain()))) == row
-    assert row.cells()[:4] == ("float32", "1", "2", "1")
-    assert float(row.cells()[4]) == pytest.approx(1e3 * row.time, rel=0.01)
+    said = cells(json.loads(json.dumps(row.plain())))
+    assert said[:4] == ("float32", "1", "2", "1")
+    assert float(said[4]) == pytest.approx(1e3 * row.time, rel=0.01)
+    assert float(said[7]) == pytest.approx(32 / row.time, rel=0.01)
 
 
 def test_the_command_prints_a_table_and_leaves_a_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("hcpinn.speed.ceilings.measure_ceilings", lambda precision, **_: ROUND)
+    monkeypatch.setattr("hcpinn.speed.measure_ceilings", lambda precision, **_: ROUND)
     monkeypatch.setattr("hcpinn.speed.standard_cases", lambda points, runs: [SMALL])
     file = tmp_path / "deep" / "bench.json"
     code, said, _ = hcpinn("bench", "--quick", "--out", file)

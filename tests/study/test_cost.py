@@ -8,8 +8,7 @@ import pytest
 import hcpinn as hc
 from hcpinn.descent.runs import check_alike
 from hcpinn.study import Store, find_study
-from hcpinn.study.cost import H200, cost, largest_group, this_machine
-from hcpinn.study.forecast import forecast
+from hcpinn.study.cost import H200, cost, forecast, largest_group, this_machine
 from hcpinn.study.groups import grouped
 from small_studies import DECAY, method, soft, study
 
@@ -111,7 +110,7 @@ def test_a_forecast_counts_what_is_shared_and_what_is_kept_once(tmp_path):
     runs = [hc.Run(DECAY, chosen, seed) for chosen in (method(), soft()) for seed in (0, 1)]
     one = study(*runs).sections[0]
     twice = dataclasses.replace(study(*runs), sections=(one, dataclasses.replace(one, name="again")))
-    seen = forecast(twice, tmp_path / "none")
-    assert (seen.runs, seen.kept, seen.groups, seen.largest) == (4, 0, 2, 2)
-    assert [line.groups for line in seen.lines] == [2, 0]
-    assert seen.seconds[0] > 0
+    lines, whole = forecast(twice, tmp_path / "none")
+    assert (whole.runs, whole.kept, whole.groups, whole.largest) == (4, 0, 2, 2)
+    assert [line.groups for line in lines] == [2, 0]
+    assert whole.seconds[0] > 0

@@ -136,7 +136,7 @@ def test_a_cluster_finishes_the_study_though_a_worker_is_killed(file, whole, tmp
         )
         victims.append(again)
 
-    with ray_workers("ray", checkpoint_every=0.0, solutions=True):
+    with ray_workers("ray"):
         assert ray.is_initialized()
         if sys.platform == "linux":
             assert heard_by_others() == set()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hcpinn.study.formats import latex
 from hcpinn.study.numbers import duration, number, ratio
+from hcpinn.study.tables import latex
 
 
 @pytest.mark.parametrize(

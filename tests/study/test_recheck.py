@@ -10,10 +10,9 @@ import hcpinn as hc
 from command_line import assert_refused, hcpinn
 from hcpinn.errors import HcpinnError
 from hcpinn.study import Agreement, Pair, Store, compare, recheck, run_study
-from hcpinn.study.agreement import other_seeds
+from hcpinn.study.compare import other_seeds
 from hcpinn.study.recheck import select
-from hcpinn.study.sample import spread_out
-from hcpinn.study.trained_groups import run_of, trained_groups
+from hcpinn.study.trained_groups import run_of, spread_out, trained_groups
 from recorded import record
 from small_studies import DECAY, method, soft, study
 
@@ -258,7 +257,7 @@ def test_a_run_that_fails_now_differs(folder, tmp_path, monkeypatch):
     def broken(runs, **options):
         raise RuntimeError("The device is on fire.")
 
-    monkeypatch.setattr("hcpinn.study.attempt.solve_batch", broken)
+    monkeypatch.setattr("hcpinn.study.workers.solve_batch", broken)
     found = recheck(folder, tmp_path, keys=keys(SOFT)[:1])
     assert not found.agrees
     assert found.tally.failed == 2

@@ -32,8 +32,7 @@ from hcpinn.study.origin import origin
 from hcpinn.study.picture import small_png, to_svg
 from hcpinn.study.report import page_text
 from hcpinn.study.results import state
-from small_studies import DECAY, method, study
-from small_studies import record as made_up
+from small_studies import DECAY, method, record as made_up, study
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 THE_PAPER = r"paper|Hao|published|claim|ablation|pbc|ic1|explanation"

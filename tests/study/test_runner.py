@@ -178,7 +178,7 @@ def test_a_group_that_does_not_fit_into_memory_is_halved(tmp_path, monkeypatch):
             raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes.")
         return solve_batch(runs, **options)
 
-    monkeypatch.setattr("hcpinn.study.attempt.solve_batch", short_of_memory)
+    monkeypatch.setattr("hcpinn.study.workers.solve_batch", short_of_memory)
     stages = (hc.Adam(steps=20, rate=1e-2),)
     report = run_study(study(*(hc.Run(DECAY, method(stages=stages), seed) for seed in range(3))), tmp_path)
     assert (report.done, report.complete) == (3, True)

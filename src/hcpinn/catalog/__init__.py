@@ -1,19 +1,10 @@
 """Problems and methods by name."""
 
-from .entry import Entry
-from .extension import Extension, Switches, extensions
-from .methods import DEFAULT, METHODS, TAKES_OVER, find_method
-from .problems import ENTRIES, find_problem
-
-__all__ = [
-    "DEFAULT",
-    "ENTRIES",
-    "METHODS",
-    "TAKES_OVER",
-    "Entry",
-    "Extension",
-    "Switches",
-    "extensions",
-    "find_method",
-    "find_problem",
-]
+from .extension import Extension as Extension, Switches as Switches, extensions as extensions
+from .methods import (
+    DEFAULT as DEFAULT,
+    METHODS as METHODS,
+    TAKES_OVER as TAKES_OVER,
+    find_method as find_method,
+)
+from .problems import ENTRIES as ENTRIES, Entry as Entry, find_problem as find_problem

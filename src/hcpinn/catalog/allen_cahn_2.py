@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from ..problem import Interval, Periodic, Problem
-from .entry import Entry
+from .problems import Entry
 
 ENTRY = Entry(
     problem=Problem(

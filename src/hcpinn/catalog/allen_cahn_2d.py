@@ -6,7 +6,7 @@ u₀ = sin 4πx cos 4πy.
 import jax.numpy as jnp
 
 from ..problem import Box, Periodic, Problem
-from .entry import Entry
+from .problems import Entry
 
 ENTRY = Entry(
     problem=Problem(

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..problem import Interval, Periodic, Problem
-from .entry import Entry
+from .problems import Entry
 
 
 def initial(x: Array) -> tuple[Array, Array]:

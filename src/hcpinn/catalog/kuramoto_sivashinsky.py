@@ -6,7 +6,7 @@ u₀ = cos(x/16) (1 + sin((x − 1)/16)).
 import jax.numpy as jnp
 
 from ..problem import Interval, Periodic, Problem
-from .entry import Entry
+from .problems import Entry
 
 ENTRY = Entry(
     problem=Problem(

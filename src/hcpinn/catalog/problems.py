@@ -5,12 +5,29 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from ..errors import unknown_name
-from ..problem import Problem
-from .entry import Entry
+from ..problem import Problem, read_problem
 
-_OTHERS = {"entry", "expert", "extension", "methods", "parts", "problems"}
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A problem of the catalogue and what there is to say of it."""
+
+    problem: Problem
+    title: str
+    stiffness: str
+    """Why it is hard."""
+    equation: str
+
+    @property
+    def name(self) -> str:
+        """The name it goes by on the command line."""
+        return self.problem.name
+
+
+_OTHERS = {"expert", "extension", "methods", "parts", "problems"}
 """Modules of this folder that declare no problem."""
 
 
@@ -41,7 +58,9 @@ ENTRIES: Mapping[str, Entry] = _Entries()
 
 
 def find_problem(name: str) -> Problem:
-    """The catalogue's problem of this name."""
+    """The catalogue's problem of this name, or the one that a `.toml` file of this name states."""
+    if isinstance(name, str) and name.endswith(".toml"):
+        return read_problem(name)
     if name not in ENTRIES:
         raise unknown_name("problem", name, ENTRIES)
     return ENTRIES[name].problem

@@ -1,6 +1,16 @@
 """The command line: one file per command, each of which joins the program in `app`."""
 
-from . import bench, catalogue, pack, recheck, report, solve, study, theory
-from .app import app, main
-
-__all__ = ["app", "bench", "catalogue", "main", "pack", "recheck", "report", "solve", "study", "theory"]
+from . import (
+    bench as bench,
+    catalogue as catalogue,
+    export as export,
+    fit as fit,
+    new as new,
+    recheck as recheck,
+    report as report,
+    show as show,
+    solve as solve,
+    study as study,
+    theory as theory,
+)
+from .app import app as app, main as main

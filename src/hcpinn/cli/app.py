@@ -1,4 +1,4 @@
-"""What the commands share: the program, exit codes, options, and checks of where results go."""
+"""What the commands share: the program, exit codes, options, checks of where results go, and tables."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from ..errors import FileError, HcpinnError
+from .plain import ASCII
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -34,6 +40,21 @@ class _Program(typer.Typer):
         return super().command(*args, cls=_Command, **options)
 
 
+_ORDER = (
+    "new", "show", "solve", "fit", "export", "list", "methods", "gallery", "study", "report", "recheck",
+    "pack", "theory", "bench",
+)  # fmt: skip
+"""Commands as a user meets them; those that are not here come last."""
+
+
+class _Group(TyperGroup):
+    """All commands, in the order of use."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
+
+
 def _reflow(text: str) -> str:
     """Join the lines of each paragraph; indented examples keep theirs."""
     paragraphs = [
@@ -45,6 +66,7 @@ def _reflow(text: str) -> str:
 
 app = _Program(
     name="hcpinn",
+    cls=_Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -87,7 +109,7 @@ def common(
 ) -> None:
     """Solve stiff, time-dependent PDEs with networks that meet initial and boundary data exactly.
 
-    Start with [bold]hcpinn list[/bold], then [bold]hcpinn solve allen-cahn-2[/bold].
+    Start with [bold]hcpinn solve allen-cahn-2[/bold], or write your own: [bold]hcpinn new mine.toml[/bold].
     """
 
 
@@ -112,23 +134,29 @@ def run() -> None:
     """Run the command line. Errors and warnings appear as sentences, without tracebacks or file names."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without Unicode shows "?" in place of "γ"
+            stream.reconfigure(errors=ASCII)
     format_before = warnings.formatwarning
     warnings.formatwarning = lambda message, *_, **__: f"Warning: {message}\n"
     try:
         app()
     except HcpinnError as error:
-        from rich.console import Console
-
-        Console(stderr=True, soft_wrap=True, highlight=False).print(
-            f"[bold red]Error:[/] {escape(str(error))}"
-        )
-        sys.exit(EXIT_BAD_INPUT)
+        _refuse(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _refuse(f"Cannot use {error.filename}: {error.strerror or error}.")
     except KeyboardInterrupt:
         typer.echo("Interrupted.", err=True)
         sys.exit(EXIT_INTERRUPTED)
     finally:
         warnings.formatwarning = format_before
+
+
+def _refuse(why: str) -> NoReturn:
+    from rich.console import Console
+
+    Console(stderr=True, soft_wrap=True, highlight=False).print(f"[bold red]Error:[/] {escape(why)}")
+    sys.exit(EXIT_BAD_INPUT)
 
 
 def check_folder(folder: Path) -> None:
@@ -147,15 +175,11 @@ def check_file(path: Path) -> None:
 
 def show_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Print labels and values in two columns."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
+    table = make_table("label", "value", whole=("label",))
+    table.show_header = False
     for label, value in facts:
-        table.add_row(label, escape(value))
-    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(table)
+        table.add_row(f"[bold]{label}[/]", escape(value))
+    console().print(table)
 
 
 def escape(text: Any) -> str:
@@ -163,3 +187,32 @@ def escape(text: Any) -> str:
     from rich.markup import escape as escaped
 
     return escaped(str(text))
+
+
+def make_table(*heads: str, right: Collection[str] = (), whole: Collection[str] = ()) -> Table:
+    """An empty table.
+
+    Args:
+        heads: the titles of its columns.
+        right: those whose cells stand to the right.
+        whole: those whose cells are never broken into lines.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for head in heads:
+        table.add_column(head, justify="right" if head in right else "left", no_wrap=head in whole)
+    return table
+
+
+def console(*, wide: int | None = None) -> Console:
+    """Where tables are printed: lines are as long as they need to be where there is no terminal.
+
+    `wide` gives tables this width there, for those with more columns than fit in a usual one.
+    """
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    if wide is not None:
+        return Console(width=None if terminal else wide, highlight=False)
+    return Console(soft_wrap=not terminal, highlight=False)

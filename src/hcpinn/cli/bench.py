@@ -11,8 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .app import app, check_file
-from .printing import console, make_table
+from .app import app, check_file, console, make_table
 
 
 @app.command()
@@ -50,9 +49,8 @@ def bench(
     from rich.console import Console
 
     from ..machine.files import write_bytes
-    from ..speed import all_ceilings, measure, standard_cases
-    from ..speed.bench import HEADS
-    from ..speed.circumstances import circumstances
+    from ..speed import cells, measure_case, measure_ceilings, standard_cases
+    from ..speed.bench import HEADS, circumstances
 
     if out is not None:
         check_file(out)
@@ -61,12 +59,15 @@ def bench(
     cases = standard_cases(points or (2048 if quick else 16_384), runs or (4 if quick else 8))
     rounds = 3 if quick else 7
     table = make_table(*HEADS, right=HEADS[1:], whole=HEADS)
-    rows = []
+    ceilings, rows = {}, []
     with Console(stderr=True, highlight=False).status("Measuring") as status:
-        ceilings = all_ceilings(rounds=rounds, tell=status.update)
-        for row in measure(cases, ceilings, rounds=rounds, tell=status.update):
-            rows.append(row)
-            table.add_row(*row.cells())
+        for precision in ("float32", "float64"):
+            status.update(f"best rates, {precision}")
+            ceilings[precision] = measure_ceilings(precision, rounds=rounds)
+        for case in cases:
+            status.update(str(case))
+            rows.append(measure_case(case, ceilings[case.precision], rounds=rounds).plain())
+            table.add_row(*cells(rows[-1]))
     shown = console()
     shown.print(f"[bold]{record['device']}[/bold], best rates")
     for precision, found in ceilings.items():
@@ -75,7 +76,7 @@ def bench(
     shown.print(table)
     if out is not None:
         record["ceilings"] = {name: dataclasses.asdict(found) for name, found in ceilings.items()}
-        record["rows"] = [row.plain() for row in rows]
+        record["rows"] = rows
         write_bytes(out, (json.dumps(record, indent=1) + "\n").encode())
         shown.print(f"\nwritten to {out}", soft_wrap=True)
 

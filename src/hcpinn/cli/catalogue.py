@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .app import app, check_file
-from .printing import console, make_table
+from .app import app, check_file, console, make_table
 
 
 @app.command("list")
@@ -89,7 +88,8 @@ def gallery(
     """
     from ..catalog import ENTRIES
     from ..reference import solve_reference
-    from ..solution.figures import finish, gallery_figure
+    from ..solution.canvas import finish
+    from ..solution.figures import gallery_figure
 
     check_file(out)
     table = make_table("problem", "estimated error", "seconds")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MethodError
-from .app import EXIT_INTERRUPTED, BarOrLines, CheckpointEvery, MaxSeconds, app, escape
-from .printing import console, make_table
+from .app import EXIT_INTERRUPTED, BarOrLines, CheckpointEvery, MaxSeconds, app, console, escape, make_table
 from .study import EXIT_UNFINISHED
 
 if TYPE_CHECKING:
@@ -26,42 +25,51 @@ _WIDE = 200
 """Letters in a line that all columns fit into."""
 
 
+_Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study.", show_default=False)]
+_Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Folder for the new results and recheck.json.", show_default=False),
+]
+_Sample = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Smallest number of runs to compare; whole groups are trained.", show_default="10"
+    ),
+]
+_Groups = Annotated[int | None, typer.Option(min=1, help="Number of groups to train instead.")]
+_Key = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--key",
+        metavar="KEY",
+        help="A run to train instead, by the first digits of its key; repeatable.",
+    ),
+]
+_Seed = Annotated[int | None, typer.Option(help="Draw the sample at random, regardless of cost.")]
+_Alone = Annotated[
+    bool,
+    typer.Option("--alone", help="Train each run by itself: for another device, where bits differ anyway."),
+]
+_Against = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Train nothing: compare with another study's folder."),
+]
+_DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would be trained and how long it took, and stop.")
+]
+
+
 @app.command()
 def recheck(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study.", show_default=False)],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Folder for the new results and recheck.json.", show_default=False),
-    ] = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Smallest number of runs to compare; whole groups are trained.", show_default="10"
-        ),
-    ] = None,
-    groups: Annotated[int | None, typer.Option(min=1, help="Number of groups to train instead.")] = None,
-    key: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--key",
-            metavar="KEY",
-            help="A run to train instead, by the first digits of its key; repeatable.",
-        ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Draw the sample at random, regardless of cost.")] = None,
-    alone: Annotated[
-        bool,
-        typer.Option(
-            "--alone", help="Train each run by itself: for another device, where bits differ anyway."
-        ),
-    ] = False,
-    against: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Train nothing: compare with another study's folder."),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be trained and how long it took, and stop.")
-    ] = False,
+    folder: _Folder,
+    out: _Out = None,
+    sample: _Sample = None,
+    groups: _Groups = None,
+    key: _Key = None,
+    seed: _Seed = None,
+    alone: _Alone = False,
+    against: _Against = None,
+    dry_run: _DryRun = False,
     max_seconds: MaxSeconds = None,
     checkpoint_every: CheckpointEvery = 30.0,
     progress: BarOrLines = None,
@@ -89,8 +97,7 @@ def recheck(
         hcpinn recheck out/study --against out/other
     """
     from ..machine.programs import keep_programs
-    from ..study import Watch, compare
-    from ..study import recheck as train_again
+    from ..study import Watch, recheck as train_again
     from ..study.compare import FILE
     from ..study.recheck import select
 
@@ -99,11 +106,7 @@ def recheck(
             raise MethodError(
                 "With --against nothing is trained, so leave out options that choose or limit runs."
             )
-        compared = compare(folder, against)
-        known = [pair for pair in compared.pairs if pair.now is not None]
-        _show(compared, known, compared.write(out) if out is not None else None)
-        if not compared.agrees:
-            raise typer.Exit(EXIT_DIFFERS)
+        _compare(folder, against, out)
         return
     keep_programs()
     which = {"sample": sample, "groups": groups, "keys": key or (), "seed": seed, "alone": alone}
@@ -117,6 +120,16 @@ def recheck(
     _show(found, found.pairs, out / FILE)
     _show_left_out(found.selection.left_out)
     _conclude(found)
+
+
+def _compare(folder: Path, against: Path, out: Path | None) -> None:
+    from ..study import compare
+
+    compared = compare(folder, against)
+    known = [pair for pair in compared.pairs if pair.now is not None]
+    _show(compared, known, compared.write(out) if out is not None else None)
+    if not compared.agrees:
+        raise typer.Exit(EXIT_DIFFERS)
 
 
 def _show_selection(chosen: Selection) -> None:

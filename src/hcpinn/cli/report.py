@@ -1,4 +1,4 @@
-"""`hcpinn report DIR`: a study's results as one page."""
+"""`hcpinn report DIR`: a study's results as one page; `hcpinn pack DIR`: in few files."""
 
 from __future__ import annotations
 
@@ -49,3 +49,23 @@ def report(
     if tables is not None:
         written = write_tables(folder, tables)
         typer.echo(f"{len(written)} table files in {tables}")
+
+
+@app.command()
+def pack(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study.", show_default=False)],
+) -> None:
+    """Put a study's results into few files, for version control or for someone else.
+
+    All records go into runs.jsonl, a line each, and all solutions into solutions.zip. Every command reads
+    them as before, and a study still adds what is missing. Packing again takes in what was added.
+
+    Examples:
+
+        hcpinn pack out/study
+    """
+    from ..study import Store
+
+    store = Store(folder)
+    store.pack()
+    typer.echo(f"{len(store.keys())} runs packed in {folder}")

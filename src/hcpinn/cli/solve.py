@@ -1,15 +1,18 @@
-"""The command `hcpinn solve NAME`."""
+"""The command `hcpinn solve`."""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import MethodError
+from ..errors import HcpinnError, MethodError
 from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, app, check_folder, show_facts
+from .declared import HELP, METAVAR, folder_name, problem_from
 
 if TYPE_CHECKING:
     from ..descent import Method
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def solve(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A problem, see [bold]hcpinn list[/bold].")],
+    name: Annotated[str, typer.Argument(metavar=METAVAR, help=HELP)],
     method: Annotated[
         str | None,
         typer.Option(
@@ -35,7 +38,8 @@ def solve(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Change a parameter of the problem, or its horizon. Can be repeated.",
+            help="Change a parameter of the problem, or its horizon; NAME=1..5 solves for a whole range, "
+            "NAME=1e-3..1e-1,log for one in powers. Can be repeated.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
@@ -96,6 +100,8 @@ def solve(
     to --method), and the figures [bold]fields.png[/bold] and [bold]slices.png[/bold], of a training also
     [bold]history.png[/bold] and, if weights adapt, [bold]weights.png[/bold].
 
+    Results of another run in that folder are moved to a folder of their own inside it.
+
     Ctrl-C ends it within two seconds and keeps the best so far, without figures.
 
     Exit code: 0 if the solution converged, 1 if not, 2 for bad input, 130 if interrupted.
@@ -104,7 +110,11 @@ def solve(
 
         hcpinn solve allen-cahn-2
 
-        hcpinn solve allen-cahn-1 --accuracy 1e-7
+        hcpinn solve mine.toml --accuracy 1e-7
+
+        hcpinn solve mine.py:problem
+
+        hcpinn solve allen-cahn-2 --set gamma2=1..5
 
         hcpinn solve allen-cahn-1 --method expert --accuracy 1e-4
 
@@ -122,18 +132,24 @@ def solve(
         join(distributed)
 
     from .. import solving
-    from ..catalog import TAKES_OVER, find_method, find_problem
+    from ..catalog import TAKES_OVER, find_method
     from ..descent import Stop, remove_checkpoints
     from ..machine.files import written
     from ..machine.interrupt import patient_interrupt
     from ..machine.programs import keep_programs
 
     keep_programs()
-    problem = find_problem(name).with_parameters(**assignments(set_ or []))
+    problem = problem_from(name).with_parameters(**assignments(set_ or [], ranges=True))
+    if problem.open:
+        from .family import solve_ranges
+
+        folder = out or Path("out") / folder_name(name)
+        options = {"seed": seed, "accuracy": accuracy, "max_seconds": max_seconds, "progress": progress}
+        return solve_ranges(problem, method, folder, options)
     chosen = None if method is None else find_method(method, problem)
     if steps is not None or points is not None:
         chosen = _with_budget(chosen or find_method(TAKES_OVER, problem), steps, points)
-    folder = out or Path("out") / name
+    folder = out or Path("out") / folder_name(name)
     check_folder(folder)
     checkpoint = folder / solving.CHECKPOINT
     before = written(checkpoint)
@@ -151,6 +167,7 @@ def solve(
             devices=devices,
         )
         if is_first():
+            _spare(folder, solution)
             _write(solution, folder)
     stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
     if is_first():
@@ -175,17 +192,27 @@ def solve(
         raise typer.Exit(EXIT_NOT_CONVERGED)
 
 
-def assignments(texts: list[str]) -> dict[str, float]:
-    """Parameters from texts of the form NAME=VALUE."""
-    values = {}
+def assignments(texts: list[str], *, ranges: bool = False) -> dict[str, Any]:
+    """Parameters from texts of the form NAME=VALUE, where ranges may be given from NAME=LOW..HIGH."""
+    from ..problem import Between
+
+    values: dict[str, Any] = {}
     for text in texts:
         name, sign, value = text.partition("=")
+        low, dots, high = value.partition("..")
+        high, comma, log = high.partition(",")
         try:
-            values[name.strip()] = float(value)
+            if dots and ranges and log.strip() in (("log",) if comma else ("",)):
+                values[name.strip()] = Between(float(low), float(high), log=bool(comma))
+            else:
+                values[name.strip()] = float(value)
         except ValueError:
             sign = ""
         if not sign:
-            raise MethodError(f"--set takes NAME=VALUE with a number, as in --set gamma2=4; not '{text}'.")
+            raise MethodError(
+                f"--set takes NAME=VALUE with a number, as in --set gamma2=4; not '{text}'."
+                + (" A range is NAME=1..5, or NAME=1e-3..1e-1,log." if dots and ranges else "")
+            )
     return values
 
 
@@ -200,6 +227,34 @@ def _with_budget(method: Method, steps: str | None, points: int | None) -> Metho
         raise MethodError(
             f"--steps takes {len(method.stages)} whole numbers, as in 2000,500; not '{steps}'."
         ) from error
+
+
+_RESULTS = ("summary.json", "solution.npz", "method.toml", "solution.gif", "*.png")
+"""What a run leaves in its folder."""
+
+
+_PASSING = ("wall_s", "device", "versions", "kernels")
+"""What a repeated run need not agree in."""
+
+
+def _spare(folder: Path, solution: Solution) -> None:
+    """Move what another run left in the folder out of the way; the same one is replaced."""
+    from ..machine.files import read_json
+
+    new = json.loads(json.dumps(solution.summary()))
+    with contextlib.suppress(HcpinnError, AttributeError):
+        old = read_json(folder / "summary.json")
+        if all(old.get(key) == value for key, value in new.items() if key not in _PASSING):
+            return
+    found = [path for pattern in _RESULTS for path in sorted(folder.glob(pattern))]
+    if not found:
+        return
+    number = next(n for n in itertools.count(1) if not (folder / f"earlier-{n}").exists())
+    kept = folder / f"earlier-{number}"
+    kept.mkdir()
+    for path in found:
+        path.rename(kept / path.name)
+    typer.echo(f"Results of another run were in {folder}; they are now in {kept}.", err=True)
 
 
 def _write(solution: Solution, folder: Path) -> None:

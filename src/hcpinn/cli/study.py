@@ -17,87 +17,100 @@ from .app import (
     MaxSeconds,
     app,
     check_folder,
+    console,
+    make_table,
 )
-from .printing import console, make_table
 
 if TYPE_CHECKING:
     from ..study import Study, Tally
 
 EXIT_UNFINISHED = 3
 
+_Names = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="NAME…|FILE.toml",
+        help="Studies that [bold]--list[/bold] shows, or files.",
+    ),
+]
+_List = Annotated[bool, typer.Option("--list", help="Show the studies that have a name, and stop.")]
+_DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show runs, groups and their likely cost, and stop.")
+]
+_Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Folder of the store.", show_default="out/study")
+]
+_Problems = Annotated[
+    list[str] | None,
+    typer.Option("--problem", metavar="NAME", help="Only this problem; repeatable."),
+]
+_Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="Only this method, or runs with this label; repeatable. In both, * matches anything.",
+    ),
+]
+_Seeds = Annotated[
+    str | None,
+    typer.Option("--seeds", metavar="N,N|N-N", help="Seeds in place of the study's, as in 0,1,2 or 0-9."),
+]
+_Steps = Annotated[
+    str | None,
+    typer.Option("--steps", metavar="N,N,…", help="Steps of each stage in place of the methods'."),
+]
+_Points = Annotated[int | None, typer.Option(min=1, help="Residual points in place of the methods'.")]
+_Together = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Runs that train together at most.", show_default="what fits into memory, up to 16"
+    ),
+]
+_RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")]
+_Solutions = Annotated[
+    bool, typer.Option("--solutions/--no-solutions", help="Keep solution files with the records.")
+]
+_Processes = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Processes that train side by side on this machine's device, each a group of its own. On a "
+        "GPU one computes while another compiles; on a CPU they share its cores and gain little.",
+    ),
+]
+_Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ray[:ADDRESS]",
+        help="Train on a Ray cluster; without an address a local one.",
+    ),
+]
+_Tensorboard = Annotated[
+    Path | None, typer.Option("--tensorboard", metavar="DIR", help="Also write logs for TensorBoard.")
+]
+
 
 @app.command()
 def study(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME…|FILE.toml",
-            help="Studies that [bold]--list[/bold] shows, or files.",
-        ),
-    ] = None,
-    list_: Annotated[
-        bool, typer.Option("--list", help="Show the studies that have a name, and stop.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show runs, groups and their likely cost, and stop.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder of the store.", show_default="out/study")
-    ] = None,
-    problems: Annotated[
-        list[str] | None,
-        typer.Option("--problem", metavar="NAME", help="Only this problem; repeatable."),
-    ] = None,
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help="Only this method, or runs with this label; repeatable. In both, * matches anything.",
-        ),
-    ] = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option("--seeds", metavar="N,N|N-N", help="Seeds in place of the study's, as in 0,1,2 or 0-9."),
-    ] = None,
-    steps: Annotated[
-        str | None,
-        typer.Option("--steps", metavar="N,N,…", help="Steps of each stage in place of the methods'."),
-    ] = None,
-    points: Annotated[
-        int | None, typer.Option(min=1, help="Residual points in place of the methods'.")
-    ] = None,
-    together: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Runs that train together at most.", show_default="what fits into memory, up to 16"
-        ),
-    ] = None,
+    names: _Names = None,
+    list_: _List = False,
+    dry_run: _DryRun = False,
+    out: _Out = None,
+    problems: _Problems = None,
+    methods: _Methods = None,
+    seeds: _Seeds = None,
+    steps: _Steps = None,
+    points: _Points = None,
+    together: _Together = None,
     max_seconds: MaxSeconds = None,
     checkpoint_every: CheckpointEvery = 30.0,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")] = False,
-    solutions: Annotated[
-        bool, typer.Option("--solutions/--no-solutions", help="Keep solution files beside the records.")
-    ] = True,
-    processes: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="Processes that train side by side on this machine's device, each a group of its own. On a "
-            "GPU one computes while another compiles; on a CPU they share its cores and gain little.",
-        ),
-    ] = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster",
-            metavar="ray[:ADDRESS]",
-            help="Train on a Ray cluster; without an address a local one.",
-        ),
-    ] = None,
-    tensorboard: Annotated[
-        Path | None, typer.Option("--tensorboard", metavar="DIR", help="Also write logs for TensorBoard.")
-    ] = None,
+    retry_failed: _RetryFailed = False,
+    solutions: _Solutions = True,
+    processes: _Processes = 1,
+    cluster: _Cluster = None,
+    tensorboard: _Tensorboard = None,
     progress: BarOrLines = None,
 ) -> None:
     """Train many runs as one resumable job; runs that the output folder already has are skipped.
@@ -130,11 +143,10 @@ def study(
     from ..study import Watch, run_study
 
     keep_programs()
-
     if list_:
         _list()
         return
-    wanted = _wanted(names or []).only(problems=problems or (), methods=methods or ())
+    wanted = _named(names or []).only(problems=problems or (), methods=methods or ())
     if seeds is not None:
         wanted = wanted.with_seeds(_numbers("--seeds", seeds))
     wanted = wanted.with_budget(steps=None if steps is None else _numbers("--steps", steps), points=points)
@@ -158,7 +170,7 @@ def study(
     _conclude(tally, folder)
 
 
-def _wanted(names: list[str]) -> Study:
+def _named(names: list[str]) -> Study:
     """The studies of these names and files as one."""
     from ..study import Study, find_study, load_study
 
@@ -202,25 +214,25 @@ def _list() -> None:
 
 def _forecast(wanted: Study, out: Path | None, together: int | None, processes: int) -> None:
     """Print what a study has to do, and what that is likely to cost here and on an H200."""
-    from ..study.forecast import forecast
+    from ..study.cost import H200, forecast, this_machine
     from ..study.numbers import counted, duration
 
-    found = forecast(wanted, out, together=together, processes=processes)
+    lines, whole = forecast(wanted, out, together=together, processes=processes)
     figures = ("runs", "kept", "groups", "time here", "on an H200", "memory")
     table = make_table("section", *figures, right=figures, whole=("section",))
-    for line in found.lines:
+    for line in lines:
         times = [duration(seconds) if line.groups else "" for seconds in line.seconds]
         memory = f"{line.bytes / 2**30:.2f} GiB" if line.groups else ""
         table.add_row(line.section, str(line.runs), str(line.kept), str(line.groups), *times, memory)
     shown = console()
     shown.print(table)
-    here, there = (f"{duration(s)} on {m.name}" for s, m in zip(found.seconds, found.machines, strict=True))
+    here, there = map(duration, whole.seconds)
     shown.print(
-        f"\n{counted(found.runs, 'different run')}, {found.kept} of them in the store. To train: "
-        f"{counted(found.groups, 'group')}, the largest of {counted(found.largest, 'run')}; "
-        f"about {here}, {there}.\nRuns that several sections share are trained, and counted, with the "
-        "first of them. Times come from a simple model of one group at a time, and may be off "
-        "by a factor of two."
+        f"\n{counted(whole.runs, 'different run')}, {whole.kept} of them in the store. To train: "
+        f"{counted(whole.groups, 'group')}, the largest of {counted(whole.largest, 'run')}; "
+        f"about {here} on {this_machine().name}, {there} on {H200.name}.\nRuns that several sections share "
+        "are trained, and counted, with the first of them. Times come from a simple model of one group at a "
+        "time, and may be off by a factor of two."
     )
 
 

@@ -8,50 +8,60 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import MethodError
-from .app import app, check_folder, show_facts
-from .printing import console, make_table
+from .app import app, check_folder, console, make_table, show_facts
 from .solve import assignments
 
 _ALL = "all"
 
 
+_Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="A problem, see [bold]hcpinn list[/bold], or [bold]all[/bold]."),
+]
+_Method = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="NAME|FILE.toml",
+        help="The method that supplies lift, gate, embedding and network.",
+    ),
+]
+_Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a parameter of the problem, or its horizon. Can be repeated.",
+    ),
+]
+_Points = Annotated[int, typer.Option(min=8, help="Number of residual points.")]
+_Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
+_Seeds = Annotated[int, typer.Option(min=1, help="Number of seeds the findings rest on.")]
+_Steps = Annotated[int, typer.Option(min=1, help="Number of gradient descent steps.")]
+_Along = Annotated[
+    str,
+    typer.Option(
+        "--along", metavar="N,N,…", help="Numbers of Adam steps after which kernels are computed again."
+    ),
+]
+_Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", help="Output folder.", show_default="out/theory/NAME"),
+]
+
+
 @app.command()
 def theory(
-    name: Annotated[
-        str,
-        typer.Argument(metavar="NAME", help="A problem, see [bold]hcpinn list[/bold], or [bold]all[/bold]."),
-    ],
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            "-m",
-            metavar="NAME|FILE.toml",
-            help="The method that supplies lift, gate, embedding and network.",
-        ),
-    ] = "quick",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Change a parameter of the problem, or its horizon. Can be repeated.",
-        ),
-    ] = None,
-    points: Annotated[int, typer.Option(min=8, help="Number of residual points.")] = 512,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds the findings rest on.")] = 3,
-    steps: Annotated[int, typer.Option(min=1, help="Number of gradient descent steps.")] = 1000,
-    along: Annotated[
-        str,
-        typer.Option(
-            "--along", metavar="N,N,…", help="Numbers of Adam steps after which kernels are computed again."
-        ),
-    ] = "100,1000",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Output folder.", show_default="out/theory/NAME"),
-    ] = None,
+    name: _Name,
+    method: _Method = "quick",
+    set_: _Set = None,
+    points: _Points = 512,
+    seed: _Seed = 0,
+    seeds: _Seeds = 3,
+    steps: _Steps = 1000,
+    along: _Along = "100,1000",
+    out: _Out = None,
 ) -> None:
     """Compare soft and hard training of a problem by their tangent kernels and Hessians.
 

@@ -1,77 +1,48 @@
 """Training all weights of a network by descent: methods, optimisers, the schedule and the driver."""
 
-from ..outcome import History, Outcome, PointWeights, Stop
-from .budget import with_budget
-from .checkpoint import Checkpoint, remove_checkpoints, seconds_spent, set_aside
-from .driver import train
-from .lessons import Curriculum, Growth, Lesson, Report, Resampling
-from .memory import available_bytes, check_memory, needed_bytes
-from .method import Method
-from .optimisers import (
-    LBFGS,
-    SOAP,
-    Adam,
-    Broyden,
-    Constant,
-    Cosine,
-    Exponential,
-    LevenbergMarquardt,
-    Projected,
-    Schedule,
-    SketchedGaussNewton,
-    Stage,
+from ..outcome import History as History, PointWeights as PointWeights, Stop as Stop
+from .checkpoint import (
+    Checkpoint as Checkpoint,
+    remove_checkpoints as remove_checkpoints,
+    seconds_spent as seconds_spent,
+    set_aside as set_aside,
 )
-from .preparation import Preparation, Prepared, network_key
-from .progress import Progress
-from .runs import Run, check_alike
-from .segments import Found, Piecewise, Segment
-from .text import from_dict, from_toml, load_method, save_method, to_dict, to_toml
-
-__all__ = [
-    "LBFGS",
-    "SOAP",
-    "Adam",
-    "Broyden",
-    "Checkpoint",
-    "Constant",
-    "Cosine",
-    "Curriculum",
-    "Exponential",
-    "Found",
-    "Growth",
-    "History",
-    "Lesson",
-    "LevenbergMarquardt",
-    "Method",
-    "Outcome",
-    "Piecewise",
-    "PointWeights",
-    "Preparation",
-    "Prepared",
-    "Progress",
-    "Projected",
-    "Report",
-    "Resampling",
-    "Run",
-    "Schedule",
-    "Segment",
-    "SketchedGaussNewton",
-    "Stage",
-    "Stop",
-    "available_bytes",
-    "check_alike",
-    "check_memory",
-    "from_dict",
-    "from_toml",
-    "load_method",
-    "needed_bytes",
-    "network_key",
-    "remove_checkpoints",
-    "save_method",
-    "seconds_spent",
-    "set_aside",
-    "to_dict",
-    "to_toml",
-    "train",
-    "with_budget",
-]
+from .checks import (
+    available_bytes as available_bytes,
+    check_memory as check_memory,
+    needed_bytes as needed_bytes,
+)
+from .driver import train as train
+from .lessons import (
+    Curriculum as Curriculum,
+    Growth as Growth,
+    Lesson as Lesson,
+    Report as Report,
+    Resampling as Resampling,
+)
+from .method import Method as Method, with_budget as with_budget
+from .optimisers import (
+    LBFGS as LBFGS,
+    SOAP as SOAP,
+    Adam as Adam,
+    Broyden as Broyden,
+    Constant as Constant,
+    Cosine as Cosine,
+    Exponential as Exponential,
+    LevenbergMarquardt as LevenbergMarquardt,
+    Projected as Projected,
+    Schedule as Schedule,
+    SketchedGaussNewton as SketchedGaussNewton,
+    Stage as Stage,
+)
+from .preparation import Preparation as Preparation, Prepared as Prepared, network_key as network_key
+from .progress import Progress as Progress, Status as Status
+from .runs import Run as Run
+from .segments import Found as Found, Piecewise as Piecewise
+from .text import (
+    from_dict as from_dict,
+    load_method as load_method,
+    save_method as save_method,
+    to_dict as to_dict,
+    to_toml as to_toml,
+)

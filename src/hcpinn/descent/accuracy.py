@@ -10,7 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..equation.growth import growth_rate
+from ..machine.processes import agreed
+from ..outcome import Stop
 from ..trial import Trial
+from .checkpoint import Position
 from .corrections import Corrector, Layers
 from .estimate import Carried, Estimator, relative_error
 from .lessons import Lesson
@@ -29,6 +32,13 @@ _SHARE = 0.25
 """The least share of the accuracy that a time window has to reach for the sake of those after it."""
 
 
+_PATIENCE = 3
+"""Training stalls if, at the pace of the last lesson, the accuracy is more than this many lessons away."""
+
+_WORTH = 0.5
+"""A correction is worth another, and training worth new corrections, if the error falls to this share."""
+
+
 class Accuracy:
     """The estimated errors of runs that train together, and what lowers them where training stalls."""
 
@@ -36,6 +46,8 @@ class Accuracy:
         """`wanted` is the relative L2 error that methods of several lessons stop at."""
         self.preparation, self.wanted = preparation, wanted
         self.runs, self.method = preparation.runs, preparation.method
+        self.corrected_to = np.inf
+        """The largest estimated error with the corrections made since training last stalled."""
         self._estimators: dict[Any, Estimator] = {}
         self._fixed: dict[int, tuple[Trial, Any]] = {}
         self._carried: dict[int, list[Carried]] = {}
@@ -60,6 +72,46 @@ class Accuracy:
         carried = self._carry(window, found, finished)
         return np.asarray([relative_error([own]) for own in carried])
 
+    def compare(self, position: Position, found: Found, codes: np.ndarray) -> tuple[np.ndarray, float]:
+        """Keep in a position what has the lowest estimated errors, and end runs that do well.
+
+        Args:
+            position: how far training has come.
+            found: what runs have now.
+            codes: why they stopped, if they have.
+
+        Returns:
+            The codes, and the largest error of the runs that go on.
+        """
+        window = position.lesson.window
+        errors = agreed(self.in_window(window, found, position.finished))
+        if position.kept is None or position.scores is None:
+            position.kept, position.scores = found, np.full(len(errors), np.inf)
+        going = ~is_final(codes)
+        better = errors < position.scores
+        position.kept = position.kept.better(found, better)
+        position.scores = np.where(better, errors, position.scores)
+        good = going & (position.scores <= self.goal(window))
+        ended = np.where(good, Stop.ESTIMATE.code, codes).astype(np.int32)
+        return ended, float(np.max(errors, where=going & ~good, initial=0.0))
+
+    def stalled(self, position: Position, now: float) -> bool:
+        """Whether the last lesson lowered the error, which is `now`, by too little for more of the same."""
+        lesson = position.lesson
+        if lesson.correction:
+            before, self.corrected_to = self.corrected_to, now
+            return not now < _WORTH * before
+        before, position.before = position.before, now
+        if before is None or not 0 < now < np.inf:
+            return False
+        goal = self.goal(lesson.window)
+        stalled = bool(goal * (before / now) ** _PATIENCE < now)
+        if position.grown_from is not None and now > _WORTH * position.grown_from:
+            return False
+        if stalled:
+            position.grown_from = self.corrected_to = now
+        return stalled
+
     def over_all(self, windows: Sequence[Found]) -> list[float] | list[None]:
         """The relative L2 error of each run over the whole duration; None where windows are missing."""
         last = len(windows) - 1
@@ -72,7 +124,14 @@ class Accuracy:
     def corrected(
         self, lesson: Lesson, found: Found, finished: Sequence[Found], going: np.ndarray
     ) -> tuple[Found, np.ndarray]:
-        """What runs have, with one more correction for those still going, and the mean square residuals."""
+        """What runs have, with one more correction for those still going, and the mean square residuals.
+
+        Args:
+            lesson: which correction of which window.
+            found: what they have so far.
+            finished: what they have in the windows before.
+            going: which of them are still going.
+        """
         trials, squares = self.preparation.trials(Lesson(lesson.window), finished), np.zeros(len(going))
         added: list[tuple[Layers, ...]] = list(found.corrections or ((),) * len(found.theta))
         for number, run in enumerate(self.runs):
@@ -135,3 +194,8 @@ class Accuracy:
                 self._fixed.clear()
             self._fixed[id(trial)] = trial, estimator.fix(trial)
         return self._fixed[id(trial)][1]
+
+
+def is_final(codes: np.ndarray) -> np.ndarray:
+    """Which runs take no further step in this window: they are good enough, or broke down."""
+    return np.isin(codes, [stop.code for stop in Stop if stop.failed or stop is Stop.ESTIMATE])

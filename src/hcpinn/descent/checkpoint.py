@@ -85,7 +85,7 @@ class Checkpoint:
         Args:
             position: how far training has come.
             carry: its state.
-            over: whether it has come to its end.
+            over: whether it has ended.
         """
         leaves = jax.tree.leaves(carry)
         arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
@@ -108,7 +108,7 @@ class Checkpoint:
             "grown_from": position.grown_from,
             "over": over,
         }
-        with self._saving:  # whoever leaves a training saves it too
+        with self._saving:  # a training that is left behind saves it too
             _keep_previous(self.path)
             write_archive(self.path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
         self._last = time.monotonic()
@@ -117,8 +117,8 @@ class Checkpoint:
         """The saved position and the leaves of the saved state."""
         if not self.path.exists():
             raise FileError(
-                f"There is nothing to resume in {self.path.parent}: the training came to its end, or was "
-                "never saved. Leave out resume to start anew."
+                f"There is nothing to resume in {self.path.parent}: the training has finished, or was "
+                "never saved. Leave out resume to start again."
             )
         header, arrays = self._read()
         if header.get("identity") != self.identity:
@@ -148,7 +148,7 @@ class Checkpoint:
             ) from error
 
     def spare(self) -> None:
-        """Rename a checkpoint of another training, or of this one broken off, lest it be replaced."""
+        """Rename a checkpoint that is of another training or unfinished, so that it is not overwritten."""
         with contextlib.suppress(UnusableFileError):
             if self.path.exists():
                 header, _ = read_archive(self.path, kind=_KIND, version=_VERSION)
@@ -180,7 +180,7 @@ class Checkpoint:
 
 
 def set_aside(path: Path, name: Path | None = None, *, word: str = "unusable") -> Path:
-    """Rename a checkpoint that is of no use, and put the one before it in its place, if there is one.
+    """Rename an unusable checkpoint, and put the one before it in its place, if there is one.
 
     Args:
         path: the checkpoint.
@@ -203,7 +203,7 @@ def set_aside(path: Path, name: Path | None = None, *, word: str = "unusable") -
 
 
 def remove_checkpoints(path: Path) -> None:
-    """Remove the checkpoints of a training that came to its end."""
+    """Remove the checkpoints of a finished training."""
     for own in (path, _previous(path)):
         own.unlink(missing_ok=True)
 

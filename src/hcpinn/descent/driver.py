@@ -17,6 +17,7 @@ from ..machine.interrupt import patient_interrupt
 from ..machine.processes import agreed, is_first
 from ..objective import Data
 from ..outcome import History, Outcome, PointWeights, Stop
+from .accuracy import is_final
 from .checkpoint import Checkpoint, Position, restore
 from .lessons import Report
 from .optimisers.stage import Stage
@@ -47,20 +48,13 @@ def train(
         max_seconds: stop after this time, in all sittings together, and keep the best so far.
         after_block: called after each block of steps.
         estimate: whether to estimate the error in the end also where no schedule depends on it.
-        keep: handed a function after each block, for whoever cannot wait for the next: it saves a checkpoint
-            and gives the outcome of each run as it stands, with the reason to stop it is told.
+        keep: handed a function after each block, for callers that cannot wait for the next. It saves a
+            checkpoint and gives the outcome of each run as it stands, with the reason to stop it is told.
     """
     training = _Training(preparation, progress, checkpoint, max_seconds, after_block)
     training.keep = keep
     training.estimates = estimate or preparation.estimates
     return training.run(resume=resume)
-
-
-_PATIENCE = 3
-"""Training stalls if the accuracy is more than so many lessons away, as fast as the last one went."""
-
-_WORTH = 0.5
-"""A correction is worth another, and training worth new corrections, if the error falls to this share."""
 
 
 class _Training:
@@ -83,15 +77,13 @@ class _Training:
         self.weights: Any = None
         self.stop: Stop | None = None
         self.over = False
-        """Whether the schedule has come to its end, or every run has."""
+        """Whether the schedule, or every run, has ended."""
         self.names: list[str] = []
         self.last: tuple[Program, Prepared, Carry] | None = None
         self.ended: tuple[Position, Carry] | None = None
         """Where the last stage ended."""
         self.grown = Found(self.theta)
         """What runs have with the corrections made since training last stalled."""
-        self.corrected_to = np.inf
-        """The largest estimated error of these."""
         self._programs: dict[Any, Program] = {}
 
     @property
@@ -119,7 +111,7 @@ class _Training:
             return self._outcomes()
 
     def _stage(self, saved: list[np.ndarray] | None, interrupted: threading.Event) -> None:
-        """One stage of a lesson from where it stands to its end, or to an interruption."""
+        """One stage of a lesson, from the present step to the last or to an interruption."""
         position, stage, every = self.position, self.stage, self.every
         # On resuming, the points are those of the last step, even if they are due to be replaced.
         prepared = self._prepare(max(position.step - 1, 0))
@@ -165,7 +157,7 @@ class _Training:
 
     def _correct(self, interrupted: threading.Event) -> None:
         """Add a correction to each run that is still going: one step of its history."""
-        position, lesson, going = self.position, self.position.lesson, ~_is_final(self.codes)
+        position, lesson, going = self.position, self.position.lesson, ~is_final(self.codes)
         label = self.method.label(lesson, self.stage)
         self.progress.stage(label, 1, 0)
         before = Found(self.theta) if lesson.correction == 1 else self.grown
@@ -199,26 +191,22 @@ class _Training:
             # Which network is best the estimates of this time window have told, if there were any.
             latest = position.kept or Found(np.asarray(carry.best, np.float64))
             windows = [*position.finished, latest]
-            losses = np.concatenate(position.losses)
-            stages = (*position.stages, (label, position.step))
+            losses, stages = np.concatenate(position.losses), (*position.stages, (label, position.step))
+            # An estimate is known where it is one of the whole solution.
+            known = position.scores if self.method.windows == 1 else None
+            errors = np.full(len(latest.theta), np.nan) if known is None else known
             return [
                 Outcome(
                     self.preparation.function(run, windows),
                     stop,
-                    History(losses[losses[:, run, 0] != IDLE, run, 0], stages),
+                    self._history(run, losses, stages),
                     position.seconds,
-                    estimated_error=self._known_error(position, run),
+                    estimated_error=None if not np.isfinite(errors[run]) else float(errors[run]),
                 )
                 for run in range(len(latest.theta))
             ]
 
         return outcomes
-
-    def _known_error(self, position: Position, run: int) -> float | None:
-        """The last estimate of a run's error, where it is one of the whole solution."""
-        if self.method.windows > 1 or position.scores is None or not np.isfinite(position.scores[run]):
-            return None
-        return float(position.scores[run])
 
     def _begin(self, program: Program, prepared: Prepared, data: Data) -> Carry:
         """The state before the first step, with what can be kept of the stage before."""
@@ -283,7 +271,7 @@ class _Training:
         position.step = 0
         if position.stage + 1 < len(self.method.stages):
             position.stage += 1
-            self.codes = np.where(_is_final(self.codes), self.codes, 0)
+            self.codes = np.where(is_final(self.codes), self.codes, 0)
         else:
             self._close_lesson(Found(self.theta))
 
@@ -291,55 +279,25 @@ class _Training:
         """See how good what each run has found is, and ask the schedule what comes next."""
         position, lesson, stalled = self.position, self.position.lesson, False
         if self.preparation.estimates and lesson.whole:
-            stalled = self._stalled(self._compare(found))
-        final = _is_final(self.codes)
+            accuracy = self.preparation.accuracy
+            self.codes, error = accuracy.compare(position, found, self.codes)
+            stalled = accuracy.stalled(position, error)
+        final = is_final(self.codes)
         following = self.preparation.schedule.next(Report(lesson, bool(np.all(final)), stalled))
         if following is None or following.window != lesson.window:
             position.finished.append(position.kept or found)
             position.kept = position.scores = position.before = position.grown_from = None
             if following is not None:  # the next window has to become good on its own
                 self.codes = np.where(self.codes == Stop.ESTIMATE.code, 0, self.codes)
-                final = _is_final(self.codes)
+                final = is_final(self.codes)
         self.over = following is None or bool(np.all(final))
         if following is not None and not self.over:
             self.codes = np.where(final, self.codes, 0).astype(np.int32)
             position.lesson, position.stage, position.points = following, 0, None
 
-    def _compare(self, found: Found) -> float:
-        """Keep what has the lowest estimated errors; end runs that do well. The largest error of the rest."""
-        position, window = self.position, self.position.lesson.window
-        errors = agreed(self.preparation.accuracy.in_window(window, found, position.finished))
-        if position.kept is None or position.scores is None:
-            position.kept, position.scores = found, np.full(len(errors), np.inf)
-        going = ~_is_final(self.codes)
-        better = errors < position.scores
-        position.kept = position.kept.better(found, better)
-        position.scores = np.where(better, errors, position.scores)
-        good = going & (position.scores <= self.preparation.accuracy.goal(window))
-        self.codes = np.where(good, Stop.ESTIMATE.code, self.codes).astype(np.int32)
-        return float(np.max(errors, where=going & ~good, initial=0.0))
-
-    def _stalled(self, now: float) -> bool:
-        """Whether the last lesson lowered the error, which is `now`, by too little for more of the same."""
-        position, lesson = self.position, self.position.lesson
-        if lesson.correction:
-            before, self.corrected_to = self.corrected_to, now
-            return not now < _WORTH * before
-        before, position.before = position.before, now
-        if before is None or not 0 < now < np.inf:
-            return False
-        goal = self.preparation.accuracy.goal(lesson.window)
-        stalled = bool(goal * (before / now) ** _PATIENCE < now)
-        if position.grown_from is not None and now > _WORTH * position.grown_from:
-            return False
-        if stalled:
-            position.grown_from = self.corrected_to = now
-        return stalled
-
     def _outcomes(self) -> list[Outcome]:
         position = self.position
         losses = np.concatenate(position.losses)
-        ends = np.cumsum([count for _, count in position.stages])
         windows = list(position.finished)
         if len(windows) == position.lesson.window:
             windows.append(position.kept or Found(self.theta))
@@ -348,14 +306,7 @@ class _Training:
             errors = self.preparation.accuracy.over_all(windows)
         results = []
         for run in range(len(self.theta)):
-            taken = losses[:, run, 0] != IDLE
-            steps = tuple(
-                (label, int(taken[end - count : end].sum()))
-                for (label, count), end in zip(position.stages, ends, strict=True)
-            )
             own = Stop.from_code(int(self.codes[run])) if self.codes[run] else (self.stop or Stop.BUDGET)
-            terms = {name: losses[taken, run, i + 1] for i, name in enumerate(self.names)}
-            history = History(losses[taken, run, 0], tuple(item for item in steps if item[1]), terms)
             points = None if position.points is None else position.points[run]
             function = self.preparation.function(run, windows)
             residuals = self.preparation.residuals(run, function, points)
@@ -363,7 +314,7 @@ class _Training:
                 Outcome(
                     function,
                     own,
-                    history,
+                    self._history(run, losses, position.stages),
                     position.seconds,
                     residuals,
                     estimated_error=errors[run],
@@ -372,6 +323,14 @@ class _Training:
                 )
             )
         return results
+
+    def _history(self, run: int, losses: np.ndarray, stages: Sequence[tuple[str, int]]) -> History:
+        """The steps that a run took of all that were taken, with their terms."""
+        taken = losses[:, run, 0] != IDLE
+        ends = np.cumsum([count for _, count in stages])
+        steps = ((n, int(taken[end - k : end].sum())) for (n, k), end in zip(stages, ends, strict=True))
+        terms = {name: losses[taken, run, i + 1] for i, name in enumerate(self.names)}
+        return History(losses[taken, run, 0], tuple(item for item in steps if item[1]), terms)
 
     def _weights_of(self, run: int) -> dict[str, PointWeights]:
         if self.last is None:
@@ -388,8 +347,3 @@ def _copied(position: Position) -> Position:
     """A position that goes on unchanged while training does."""
     lists = {name: [*getattr(position, name)] for name in ("losses", "stages", "finished")}
     return replace(position, **lists)
-
-
-def _is_final(codes: np.ndarray) -> np.ndarray:
-    """Which runs take no further step in this window: they are good enough, or broke down."""
-    return np.isin(codes, [stop.code for stop in Stop if stop.failed or stop is Stop.ESTIMATE])

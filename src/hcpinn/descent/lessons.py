@@ -28,7 +28,7 @@ class Lesson:
     repeat: int = 0
     """How many lessons have gone over the whole of this window before."""
     number: int = 0
-    """Counts the lessons of a window; each has points of its own."""
+    """Counts the lessons of a window; each has its own points."""
     correction: int = 0
     """Which correction of the trained network is made; 0 where the network itself is trained."""
 
@@ -156,7 +156,7 @@ class Curriculum:
 
 @dataclass(frozen=True)
 class Windows:
-    """Time windows, each with a network of its own."""
+    """Time windows, each with its own network."""
 
     count: int
 

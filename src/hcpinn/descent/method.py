@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..errors import MethodError, unknown_name
@@ -12,8 +13,7 @@ from ..trial import MLP, Decay, Embedding, Fourier, Gate, JetNetwork, Lift, Line
 from .lessons import Curriculum, Growth, Horizons, Lesson, Repetition, Resampling, Rule, Schedule, Windows
 from .optimisers.adam import Adam
 from .optimisers.lbfgs import LBFGS
-from .optimisers.stage import Stage
-from .optimisers.validation import LARGEST_COUNT
+from .optimisers.stage import LARGEST_COUNT, Stage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,3 +152,25 @@ class Method:
                 "growth needs conditions that hold by construction and a network such as MLP, but "
                 f"penalties are {self.penalties!r} and the network is a {type(self.network).__name__}."
             )
+
+
+def with_budget(method: Method, *, steps: Sequence[int] | None = None, points: int | None = None) -> Method:
+    """The method with other budgets: steps for each stage in turn, where 0 leaves it out, and points."""
+    if method.engine != Method.engine and (steps is not None or points is not None):
+        raise MethodError(
+            f"{method.name} trains nothing, so it takes no steps or points. Name another method."
+        )
+    if points is not None:
+        batches = method.batches and replace(method.batches, size=-(-points // method.batches.count))
+        method = replace(method, points=points, batches=batches)
+    if steps is not None:
+        if len(steps) != len(method.stages) or min(steps) < 0:
+            names, count = ", ".join(stage.label for stage in method.stages), len(method.stages)
+            raise MethodError(
+                f"steps takes {count} whole number{'s' * (count > 1)}, one for each of {names}; not "
+                f"'{','.join(map(str, steps))}'. A zero leaves a stage out."
+            )
+        pairs = zip(method.stages, steps, strict=True)
+        kept = tuple(stage.with_steps(count) for stage, count in pairs if count)
+        method = replace(method, stages=kept)
+    return method

@@ -26,10 +26,9 @@ from ..objective import (
 from ..outcome import Residuals
 from ..trial import CustomGate, CustomLift, JetNetwork, Trial
 from .accuracy import Accuracy
-from .checks import check_curriculum, check_data, check_trials
+from .checks import check_curriculum, check_data, check_memory, check_trials
 from .corrections import Grown
 from .lessons import Lesson
-from .memory import check_memory
 from .method import Method
 from .points import Points
 from .runs import Run, check_alike
@@ -256,7 +255,7 @@ class Preparation:
         return np.concatenate(found)[: len(points)]
 
     def _check_custom_parts(self) -> None:
-        """A lift or gate of one's own must suit every time window: better to know before training."""
+        """A custom lift or gate must suit every time window: better to know before training."""
         count = self.method.windows
         for number, run in enumerate(self.runs):
             custom = isinstance(run.method.lift, CustomLift) or isinstance(run.method.gate, CustomGate)

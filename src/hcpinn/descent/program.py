@@ -67,7 +67,7 @@ class Program:
         self._renew = self.devices.compiled(jax.vmap(self._renewed))
 
     def block(self, data: Data, span: int) -> int:
-        """How many steps to run at once, of so many until something else is done.
+        """How many steps to run at once, of `span` steps until something else is done to the `data`.
 
         Long enough to hide the cost of a call, short enough to answer Ctrl-C; it must not
         depend on the clock, so that a resumed training runs the same programs.
@@ -80,10 +80,14 @@ class Program:
     def begin(
         self, theta: np.ndarray, stop: np.ndarray, weights: Any, data: Data, before: Data | None = None
     ) -> Carry:
-        """The state before the first step; runs whose stop code is set stay as they are.
+        """The state before the first step.
 
-        `weights` is what the rule remembered in the phase before, at the points of the data `before`,
-        or None to start it afresh.
+        Args:
+            theta: the parameters of each run.
+            stop: their stop codes; runs whose code is set stay as they are.
+            weights: what the rule remembered in the phase before, or None to start it afresh.
+            data: the points of this phase.
+            before: those of the phase before.
         """
         start = (jnp.asarray(theta, self.stage.dtype), jnp.asarray(stop, jnp.int32))
         known = None if weights is None else cast(weights, self.stage.dtype)

@@ -21,9 +21,10 @@ from .method import Method
 class Run:
     """One training: what to solve, how, and from which seed."""
 
-    problem: Problem
+    problem: Any
+    """A `Problem`, or the name of one until it is solved."""
     method: Any
-    """A `Method`, or that of another engine."""
+    """A `Method`, or that of another engine; or the name of one until it is solved."""
     seed: int = 0
 
     def __post_init__(self) -> None:

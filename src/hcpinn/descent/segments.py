@@ -85,7 +85,13 @@ class Found:
     """Corrections of it, by run; empty where no run has any."""
 
     def of(self, run: int, unravel: Callable[[Array], Any], *, grown: bool = False) -> Any:
-        """The parameters of one run: its network's, or `Grown` ones if there are corrections, or if asked."""
+        """The parameters of one run: its network's, or `Grown` ones if it has corrections.
+
+        Args:
+            run: its number.
+            unravel: makes parameters of a vector.
+            grown: whether to give `Grown` ones in any case.
+        """
         network = unravel(jnp.asarray(self.theta[run]))
         own = self.corrections[run] if self.corrections else ()
         return Grown(network, own) if own or grown else network

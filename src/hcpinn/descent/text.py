@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import descent as training
-from .. import objective, trial
+from .. import descent as training, objective, trial
 from ..errors import FileError, HcpinnError, MethodError, unknown_name
-from ..machine.files import parse_toml, read_toml, write_bytes
+from ..machine.files import read_toml, write_bytes
 from ..objective import Penalty, WeightRule
 from ..trial import Embedding, Gate, Lift, Network
 from . import lessons
@@ -34,7 +33,7 @@ ENGINES: dict[str, Any] = {}
 
 
 def to_dict(method: Any) -> dict[str, Any]:
-    """A method as nested dictionaries of plain values; functions of your own appear by name only."""
+    """A method as nested dictionaries of plain values; custom functions appear by name only."""
     engine = {} if method.engine == Method.engine else {"engine": method.engine}
     return engine | {f.name: _plain(getattr(method, f.name)) for f in dataclasses.fields(method)}
 
@@ -67,14 +66,6 @@ def to_toml(method: Any) -> str:
     import tomli_w
 
     return tomli_w.dumps(_without_none(to_dict(method)))
-
-
-def from_toml(text: str, *, name: str = "custom") -> Any:
-    """The method that a TOML text describes; settings left out have their defaults.
-
-    `name` is its name if the text gives none.
-    """
-    return from_dict({"name": name, **parse_toml(text)})
 
 
 def save_method(method: Any, path: str | Path) -> Path:

@@ -1,9 +1,7 @@
 """What running F teaches about an equation: derivatives used, linear part, growth, fingerprint."""
 
-from .code import content_of
-from .fingerprint import fingerprint
-from .growth import growth_rate
-from .scan import scan
-from .split import split
-
-__all__ = ["content_of", "fingerprint", "growth_rate", "scan", "split"]
+from .code import content_of as content_of
+from .fingerprint import fingerprint as fingerprint
+from .growth import growth_rate as growth_rate
+from .scan import scan as scan
+from .split import split as split

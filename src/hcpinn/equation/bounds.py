@@ -54,6 +54,11 @@ def apply(equation: Any, inputs: list[Bounds]) -> list[Bounds]:
         found = _parts(lambda *a: shaped(*a, equation=equation), inputs)
     elif rule is not None:
         found = rule(*_aligned(inputs), **_named(name, parameters))
+    elif name in _WHOLE and not any(isinstance(i, Complex) for i in inputs):
+        known = _WHOLE[name](*inputs, equation=equation)
+        if known is None:
+            return _sampled(equation, inputs)
+        found = known
     else:
         return _sampled(equation, inputs)
     return [found]
@@ -68,6 +73,11 @@ def _parts(function: Callable[..., np.ndarray], inputs: list[Bounds]) -> Bounds:
             _parts(function, [w.imag for w in wide]),  # type: ignore[arg-type]
         )
     return Real(function(*(i[0] for i in inputs)), function(*(i[1] for i in inputs)))
+
+
+def has_rule(equation: Any) -> bool:
+    """Whether the results of an operation on real numbers are bounded, not just sampled."""
+    return any(equation.primitive.name in table for table in (_REAL, _SHAPES, _WHOLE, _COMPLEX))
 
 
 def _aligned(inputs: list[Bounds]) -> list[Bounds]:
@@ -184,6 +194,15 @@ def _tangent(a: Real) -> Real:
     return Real(np.where(pole, -np.inf, np.tan(a.low)), np.where(pole, np.inf, np.tan(a.high)))
 
 
+def _angle(y: Real, x: Real) -> Real:
+    """The angle of (x, y): the extremes are at corners, unless the rectangle meets the cut along x ≤ 0."""
+    corners = [np.arctan2(v, u) for v in y for u in x]
+    cut = (y.low <= 0) & (y.high >= 0) & (x.low <= 0) & ((y.low < y.high) | (x.low < x.high))
+    return Real(
+        np.where(cut, -np.pi, np.minimum.reduce(corners)), np.where(cut, np.pi, np.maximum.reduce(corners))
+    )
+
+
 def _remainder(a: Real, b: Real) -> Real:
     exact = (b.low == b.high) & (np.trunc(a.low / b.low) == np.trunc(a.high / b.low))
     most = np.maximum(np.abs(b.low), np.abs(b.high))
@@ -271,6 +290,9 @@ _REAL: dict[str, Callable[..., Any]] = {
     "rsqrt": _falling(lambda x: 1 / np.sqrt(np.maximum(x, 0))),
     "cbrt": _rising(np.cbrt), "sinh": _rising(np.sinh), "tanh": _rising(np.tanh),
     "atan": _rising(np.arctan), "asinh": _rising(np.arcsinh),
+    "atanh": _rising(lambda x: np.arctanh(np.clip(x, -1, 1))),
+    "acosh": _rising(lambda x: np.arccosh(np.maximum(x, 1))),
+    "erf_inv": _rising(scipy.special.erfinv), "atan2": _angle,
     "asin": _rising(lambda x: np.arcsin(np.clip(x, -1, 1))),
     "acos": _falling(lambda x: np.arccos(np.clip(x, -1, 1))),
     "logistic": _rising(scipy.special.expit), "erf": _rising(scipy.special.erf),
@@ -373,6 +395,19 @@ def _joined(*arrays: np.ndarray, equation: Any) -> np.ndarray:
     return np.concatenate(full, axis=equation.params["dimension"] + 1)
 
 
+def _stacked(*arrays: np.ndarray, equation: Any) -> np.ndarray:
+    count = max(map(len, arrays))
+    full = [np.broadcast_to(a, (count, *a.shape[1:])) for a in arrays]
+    return np.stack(full, axis=equation.params["axis"] + 1)
+
+
+def _added_up(a: np.ndarray, equation: Any) -> np.ndarray:
+    axis = equation.params["axis"] + 1
+    if equation.params["reverse"]:
+        return np.flip(np.cumsum(np.flip(a, axis), axis), axis)
+    return np.cumsum(a, axis)
+
+
 def _turned(a: np.ndarray, equation: Any) -> np.ndarray:
     return np.transpose(a, (0, *(i + 1 for i in equation.params["permutation"])))
 
@@ -390,9 +425,70 @@ def _reduced(function: Any) -> Callable[..., np.ndarray]:
 
 _SHAPES: dict[str, Callable[..., np.ndarray]] = {
     "broadcast_in_dim": _broadcast, "reshape": _reshaped, "squeeze": _reshaped, "expand_dims": _reshaped,
-    "concatenate": _joined, "transpose": _turned, "slice": _sliced,
+    "stack": _stacked, "cumsum": _added_up, "concatenate": _joined, "transpose": _turned, "slice": _sliced,
     "reduce_sum": _reduced(np.sum), "reduce_max": _reduced(np.max), "reduce_min": _reduced(np.min),
 }  # fmt: skip
+
+
+def _product(a: Real, b: Real, equation: Any) -> Real | None:
+    """A sum of products where one factor is known: what is positive in it takes bounds as they are."""
+    (of_a, of_b), (along_a, along_b) = equation.params["dimension_numbers"]
+    if along_a or along_b:
+        return None
+    if len(a.low) == 1 and a.low is a.high:
+        a, b, of_a, of_b, turned = b, a, of_b, of_a, True
+    elif len(b.low) == 1 and b.low is b.high:
+        turned = False
+    else:
+        return None
+    factor = b.low[0].astype(float)
+    positive, negative = np.maximum(factor, 0), np.minimum(factor, 0)
+
+    def times(values: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+        found = np.tensordot(values.astype(float), matrix, ([i + 1 for i in of_a], list(of_b)))
+        own = a.low.ndim - len(of_a)
+        if not turned:
+            return found
+        return np.moveaxis(found, range(1, own), range(found.ndim - own + 1, found.ndim))
+
+    return Real(
+        times(a.low, positive) + times(a.high, negative), times(a.high, positive) + times(a.low, negative)
+    )
+
+
+def _looked_up(table: Real, *starts: Real, equation: Any) -> Real | None:
+    """One entry of a table that is known, at a place between two: the least and the largest between them."""
+    if len(starts) != 1 or len(table.low) > 1 or table.low is not table.high or table.low.ndim != 2:
+        return None
+    if equation.params["slice_sizes"] != (1,):
+        return None
+    values = table.low[0]
+    first, last = (np.clip(np.asarray(s), 0, len(values) - 1).astype(int) for s in starts[0])
+    level = np.log2(np.maximum(last - first + 1, 1)).astype(int)
+    found = []
+    for pick in (np.minimum, np.maximum):
+        rows = [values]
+        for step in 2 ** np.arange(int(level.max(initial=0))):
+            ahead = np.concatenate([rows[-1][step:], np.full(min(step, len(values)), rows[-1][-1])])
+            rows.append(pick(rows[-1], ahead[: len(values)]))
+        stack = np.stack(rows)
+        found.append(pick(stack[level, first], stack[level, last + 1 - 2**level])[:, None])
+    return Real(*found)
+
+
+def _largest_place(a: Real, equation: Any) -> Real:
+    """Where the largest entry may be; of equal ones it is the first."""
+    (axis,) = equation.params["axes"]
+    low, high = (np.moveaxis(v, axis + 1, -1).astype(float) for v in a)
+    before = np.maximum.accumulate(np.insert(low, 0, -np.inf, -1), axis=-1)[..., :-1]
+    possible = (high > before) & (high >= low.max(axis=-1, keepdims=True))
+    return Real(np.argmax(possible, -1), possible.shape[-1] - 1 - np.argmax(possible[..., ::-1], -1))
+
+
+_WHOLE: dict[str, Callable[..., Real | None]] = {
+    "dot_general": _product, "dynamic_slice": _looked_up, "argmax": _largest_place,
+}  # fmt: skip
+"""Rules that take all of their arguments at once; None where they know no bounds."""
 
 
 def _sampled(equation: Any, inputs: list[Bounds]) -> list[Bounds]:
@@ -404,6 +500,8 @@ def _sampled(equation: Any, inputs: list[Bounds]) -> list[Bounds]:
         kind, shape = variable.aval.dtype, variable.aval.shape
 
         def full(values: np.ndarray, kind: Any = kind, shape: Any = shape) -> np.ndarray:
+            if len(values) == 1:  # one for all rows, such as a table
+                return values[0].astype(kind)
             spread = np.broadcast_to(values, (rows, *shape)).astype(kind)
             return np.concatenate([spread, np.broadcast_to(spread[-1:], (room - rows, *shape))])
 
@@ -414,11 +512,13 @@ def _sampled(equation: Any, inputs: list[Bounds]) -> list[Bounds]:
         middle = low if low.dtype == bool or np.array_equal(low, high) else (low + high) / 2
         picks.append((full(low), full(middle), full(high)))
     exact = all(np.array_equal(low, high) for low, _, high in picks)
-    function = _mapped(_Held(equation))
+    along = tuple(0 if p[0].ndim > v.aval.ndim else None for p, v in zip(picks, equation.invars, strict=True))
+    function = _mapped(_Held(equation), along)
     runs = [function(*(p[n] for p in picks)) for n in ((0,) if exact else (0, 1, 2))]
     found: list[Bounds] = []
     for results in zip(*runs, strict=True):
-        arrays = [np.asarray(r)[:rows] for r in results]
+        arrays = [np.asarray(r) for r in results]
+        arrays = [a[:rows] if any(axis == 0 for axis in along) else a[None] for a in arrays]
         if np.iscomplexobj(arrays[0]):
             parts = [_hull([f(a) for a in arrays]) for f in (np.real, np.imag)]
             found.append(Complex(*parts))
@@ -445,7 +545,8 @@ class _Held:
 
 
 @lru_cache(256)
-def _mapped(held: _Held) -> Callable[..., Any]:
+def _mapped(held: _Held, along: tuple[int | None, ...]) -> Callable[..., Any]:
+    """An operation on many rows at once; arguments that are `along` None have one for all."""
     primitive, parameters = held.equation.primitive, held.equation.params
 
     def run(*arguments: Any) -> Any:
@@ -454,6 +555,4 @@ def _mapped(held: _Held) -> Callable[..., Any]:
         found = primitive.bind(*before, *arguments, **given)
         return found if primitive.multiple_results else [found]
 
-    if not held.equation.invars:
-        return lambda: [a[None] for a in run()]
-    return jax.jit(jax.vmap(run))
+    return jax.jit(jax.vmap(run, in_axes=along) if any(axis == 0 for axis in along) else run)

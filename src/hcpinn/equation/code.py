@@ -11,6 +11,7 @@ import builtins
 import dis
 import functools
 import hashlib
+import re
 import sys
 import types
 from typing import Any
@@ -40,6 +41,9 @@ _LIBRARIES = {
     "jaxlib",
 }
 """Packages whose functions are known by their names and the package's version."""
+
+_READING = re.compile(r"load\w*|from(file|regex)|genfromtxt|memmap|read\w*|open\w*|random|\w*callback\w*")
+"""Names of functions whose results depend on more than their arguments."""
 
 _DEEPEST = 40
 
@@ -135,33 +139,43 @@ def _function(digest: Any, function: types.FunctionType, inside: tuple[int, ...]
     wrapped = getattr(function, "__wrapped__", None)
     if wrapped is not None:
         _add(digest, wrapped, inside)
-    for name in sorted(_globals(function.__code__)):
+    for path in sorted(_globals(function.__code__)):
+        name, *attributes = path
         if name in function.__globals__:
-            digest.update(name.encode())
-            _named(digest, function.__globals__[name], function.__code__, inside)
+            digest.update(".".join(path).encode())
+            _named(digest, function.__globals__[name], attributes, inside)
         elif hasattr(builtins, name) and name not in _PURE:
             raise _Unknown
 
 
-def _named(digest: Any, thing: Any, code: types.CodeType, inside: tuple[int, ...]) -> None:
-    """A global that code names; of a user's module, the attributes that the code may take from it."""
-    if isinstance(thing, types.ModuleType) and thing.__name__.partition(".")[0] not in _LIBRARIES:
-        for name in sorted(_names(code)):
-            if hasattr(thing, name):
-                digest.update(name.encode())
-                _add(digest, getattr(thing, name), inside)
-    else:
-        _add(digest, thing, inside)
+def _named(digest: Any, thing: Any, attributes: list[str], inside: tuple[int, ...]) -> None:
+    """A global that code names; of a module, what the code takes from it."""
+    while isinstance(thing, types.ModuleType):
+        if thing.__name__.partition(".")[0] in _LIBRARIES:
+            return _library(digest, thing.__name__, ".".join(attributes))
+        if not attributes:
+            raise _Unknown  # handed on as a whole
+        thing = getattr(thing, attributes.pop(0), None)
+    _add(digest, thing, inside)
 
 
-def _names(code: types.CodeType) -> set[str]:
-    """The names of globals and attributes in a piece of code and those inside it."""
-    return set(code.co_names).union(*(_names(c) for c in code.co_consts if isinstance(c, types.CodeType)))
-
-
-def _globals(code: types.CodeType) -> set[str]:
-    """The names of globals alone."""
-    own = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+def _globals(code: types.CodeType) -> set[tuple[str, ...]]:
+    """The globals that a piece of code and those inside it name, each with the attributes taken from it."""
+    if any(_READING.fullmatch(name) for name in code.co_names):
+        raise _Unknown
+    own, path = set(), ()
+    for instruction in dis.get_instructions(code):
+        name = instruction.argval
+        if instruction.opname == "IMPORT_NAME" and name.partition(".")[0] not in _LIBRARIES:
+            raise _Unknown
+        if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and path:
+            path = (*path, name)
+            continue
+        if path:
+            own.add(path)
+        path = (name,) if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME") else ()
+    if path:
+        own.add(path)
     return own.union(*(_globals(c) for c in code.co_consts if isinstance(c, types.CodeType)))
 
 
@@ -199,7 +213,10 @@ def _library_name(thing: Any) -> str | None:
         and hasattr(thing, "__name__")
     ):
         return None
-    module = "numpy" if isinstance(thing, np.ufunc) else str(getattr(thing, "__module__", None) or "")
+    if isinstance(thing, types.FunctionType):  # whatever it has been made to look like
+        module = str(thing.__globals__.get("__name__", ""))
+    else:
+        module = "numpy" if isinstance(thing, np.ufunc) else str(getattr(thing, "__module__", None) or "")
     package = module.partition(".")[0]
     return package if package in _LIBRARIES else None
 
@@ -207,8 +224,6 @@ def _library_name(thing: Any) -> str | None:
 def _library(digest: Any, module: str, name: str) -> None:
     package = module.partition(".")[0]
     if package not in _LIBRARIES:
-        raise _Unknown
-    if package in ("numpy",) and ".random" in f"{module}.{name}":
         raise _Unknown
     version = getattr(sys.modules.get(package), "__version__", "")
     digest.update(f"{module}:{name}:{version}".encode())

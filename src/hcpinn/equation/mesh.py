@@ -13,8 +13,8 @@ import numpy as np
 
 from .bounds import Real
 
-_FIRST = 2048
-"""Cells to begin with."""
+_FIRST, _DENSE = 2048, 16384
+"""Cells to begin with, and where values are known without bounds."""
 
 _PARTS = 8
 """Into which a cell is cut."""
@@ -29,8 +29,8 @@ that under the function; and the smallest change that counts as a jump."""
 _QUICK = 250.0
 """A feature is a change by its whole range within less than the line over this."""
 
-_CROWD = 64
-"""Features of one function beyond which it oscillates."""
+CROWD = 64
+"""Features of one function beyond which it oscillates, unless more are asked for."""
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,21 @@ class Mesh:
     edges: np.ndarray
     changes: np.ndarray
     """Functions × cells."""
+    areas: np.ndarray
+    """What part of the area under each function lies above each cell."""
 
-    def features(self) -> list[list[Feature]]:
-        """For each function its sudden changes; none for one that does so all along the line."""
-        return [self._features(row) for row in self.changes]
+    def features(self, most: int = CROWD) -> list[list[Feature]]:
+        """For each function its sudden changes; none for one that has more than so many."""
+        return [self._features(row, most) for row in self.changes]
 
-    def _features(self, changes: np.ndarray) -> list[Feature]:
+    def _features(self, changes: np.ndarray, most: int) -> list[Feature]:
         widths = np.diff(self.edges)
         span = self.edges[-1] - self.edges[0]
         least = _least(self.edges[0], self.edges[-1])
         jumps = (widths <= 16 * least) & (changes > _SMALL)
         quick = (changes > _SMALL) & (widths * _QUICK < span * changes) & ~jumps
         found = [Feature(float(x), float(x), 0.0) for x in _centres(self.edges, jumps)]
-        if len(found) > _CROWD:
+        if len(found) > most:
             return []
         for first, last in _runs(quick):
             length = float(np.min(widths[first:last] / changes[first:last]))
@@ -77,19 +79,25 @@ class Mesh:
             else:
                 found.append(Feature(begin, end, length))
         # What is quick for long is no feature, but a matter of step lengths.
-        return [f for f in found if f.end - f.begin < span / 4] if len(found) <= _CROWD else []
+        return [f for f in found if f.end - f.begin < span / 4] if len(found) <= most else []
 
 
-def cut(evaluate: Callable[[np.ndarray, np.ndarray], Real], low: float, high: float) -> Mesh:
-    """Cut [low, high] until `evaluate(from, to)`, bounds functions × cells, hides nothing any more."""
-    edges = np.linspace(low, high, _FIRST + 1)
+def cut(
+    evaluate: Callable[[np.ndarray, np.ndarray], Real], low: float, high: float, *, blind: bool = False
+) -> Mesh:
+    """Cut [low, high] until `evaluate(from, to)`, bounds functions × cells, hides nothing any more.
+
+    `blind` says that the bounds are only values at the ends and in the middle.
+    """
+    first = _DENSE if blind else _FIRST
+    edges = np.linspace(low, high, first + 1)
     points = evaluate(edges, edges)
     cells = evaluate(edges[:-1], edges[1:])
     least = _least(low, high)
     active = np.ones(len(points.low), bool)
     while len(edges) <= _MOST:
         each = _wanted(edges, points, cells) & (np.diff(edges) > 8 * least)
-        if len(edges) > 4 * _FIRST:  # bounds so wide all along say nothing: rounding, or a long cancellation
+        if len(edges) > 4 * first:  # bounds so wide all along say nothing: rounding, or a long cancellation
             active &= each.mean(axis=1) < 0.5
         wanted = np.any(each[active], axis=0)
         if not wanted.any():
@@ -110,7 +118,7 @@ def cut(evaluate: Callable[[np.ndarray, np.ndarray], Real], low: float, high: fl
         kept = Real(*(np.delete(c, chosen, axis=1) for c in cells))
         cells = _merged(kept, new_cells, cell_order)
         edges = np.concatenate([edges, inner])[order]
-    return Mesh(edges, _relative(points, _range(points, cells)))
+    return Mesh(edges, _relative(points, _range(points, cells)), _areas(edges, points))
 
 
 def _merged(old: Real, new: Real, order: np.ndarray) -> Real:
@@ -125,8 +133,7 @@ def _wanted(edges: np.ndarray, points: Real, cells: Real) -> np.ndarray:
         over = np.maximum(cells.high - np.maximum(points.high[:, :-1], points.high[:, 1:]), 0)
         under = np.maximum(np.minimum(points.low[:, :-1], points.low[:, 1:]) - cells.low, 0)
         hidden = np.minimum(np.nan_to_num(over + under, nan=np.inf, posinf=np.inf), size[:, None])
-        height = np.nan_to_num(np.maximum(np.abs(points.low), np.abs(points.high)), posinf=0.0)
-        area = (height[:, :-1] + height[:, 1:]) / 2 @ widths
+        area = _heights(points) @ widths
         # A pulse that no sample has met has no area yet.
         area = np.maximum(area, 1e-15 * size * (edges[-1] - edges[0]))
         change = _relative(points, size)
@@ -136,6 +143,18 @@ def _wanted(edges: np.ndarray, points: Real, cells: Real) -> np.ndarray:
         wanted = (hidden * widths > _AREA * area[:, None]) | (hidden > _CHANGE * size[:, None])
         wanted = (wanted | (change > _CHANGE) | odd) & (size > 0)[:, None]
     return wanted
+
+
+def _heights(points: Real) -> np.ndarray:
+    """The mean height of each function above each cell; 0 where it is infinite."""
+    height = np.nan_to_num(np.maximum(np.abs(points.low), np.abs(points.high)), posinf=0.0)
+    return (height[:, :-1] + height[:, 1:]) / 2
+
+
+def _areas(edges: np.ndarray, points: Real) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        areas = _heights(points) * np.diff(edges)
+        return np.nan_to_num(areas / areas.sum(axis=1, keepdims=True), posinf=0.0)
 
 
 def _relative(points: Real, size: np.ndarray) -> np.ndarray:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..problem import Problem, Side
+from ..problem import Piece, Problem, Side
 from ..problem.expression import watch_differentiated
-from .bounds import Bounds, Complex, Real, exactly
+from .bounds import Bounds, Complex, Real, exactly, has_rule
 from .mesh import Mesh, cut
 from .probes import slots
 from .program import Name, Operation, Program, Use
@@ -93,7 +93,8 @@ class Traced(Part):
                 rows += _reals(by(*(values[n] for n in names)), columns, count)
             return Real(np.concatenate([r.low for r in rows]), np.concatenate([r.high for r in rows]))
 
-        return cut(evaluate, *ends[axis]), columns
+        blind = any(not has_rule(o.equation) for o in self.program.needed(wanted))
+        return cut(evaluate, *ends[axis], blind=blind), columns
 
     def _others(self, ends: Sequence[tuple[float, float]], columns: int) -> list[Real]:
         """For each coordinate all of it, and then the probes."""
@@ -169,7 +170,7 @@ class Sampled(Part):
             ends = [values(low)] if low is high else [values(low), values((low + high) / 2), values(high)]
             return Real(np.minimum.reduce(ends), np.maximum.reduce(ends))
 
-        return cut(evaluate, *ends[axis]), columns
+        return cut(evaluate, *ends[axis], blind=True), columns
 
 
 class Equation(Traced):
@@ -260,6 +261,12 @@ def data_parts(problem: Problem) -> list[Part]:
                 return [v for each in data for own in each for v in own]
 
             parts.append(_part(faces, [0, *(a + 1 for a in range(dimension) if a != axis)]))
+    for piece in problem.pieces:
+
+        def data(at: list[Any], piece: Piece = piece) -> list[Any]:
+            return [v for own in problem.piece_values(piece, at) for v in own]
+
+        parts.append(_part(data, range(1 + dimension)))
     return parts
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -21,6 +22,9 @@ _CALLS = {
     "pjit", "jit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat", "checkpoint",
 }  # fmt: skip
 """Operations that run a program of their own."""
+
+_LONGEST = 64
+"""Rounds of a loop that is written out."""
 
 Name = int
 """The number of a value in a program."""
@@ -76,15 +80,48 @@ class Program:
 
         for equation in jaxpr.eqns:
             inputs = tuple(look(a) for a in equation.invars)
-            inner = _inner(equation)
-            if inner is not None:
-                body, own = inner
-                known.update(zip(equation.outvars, self._inline(body, own, inputs), strict=True))
+            found = self._called(equation, inputs)
+            if found is not None:
+                known.update(zip(equation.outvars, found, strict=True))
                 continue
             outputs = tuple(self._new() for _ in equation.outvars)
             known.update(zip(equation.outvars, map(Use, outputs), strict=True))
             self.operations.append(Operation(equation, inputs, outputs))
         return [look(a) for a in jaxpr.outvars]
+
+    def _called(self, equation: Any, inputs: tuple[Any, ...]) -> list[Any] | None:
+        """What a call, a choice or a short loop gives, written out; None for other operations."""
+        inner = _inner(equation)
+        if inner is not None:
+            return self._inline(*inner, inputs)
+        if equation.primitive.name == "cond":
+            which, *rest = inputs
+            cases = [self._inline(b.jaxpr, b.consts, rest) for b in equation.params["branches"]]
+            return [self._chosen(which, each) for each in zip(*cases, strict=True)]
+        return self._rounds(equation, inputs) if equation.primitive.name == "scan" else None
+
+    def _chosen(self, which: Any, cases: Sequence[Any]) -> Any:
+        name = self._new()
+        select = SimpleNamespace(primitive=SimpleNamespace(name="select_n"), params={})
+        self.operations.append(Operation(select, (which, *cases), (name,)))
+        return Use(name)
+
+    def _rounds(self, equation: Any, inputs: tuple[Any, ...]) -> list[Any] | None:
+        """A loop round by round, if it is short and computes: a search, on integers, only rises and falls."""
+        p = equation.params
+        consts, carried = p["num_consts"], p["num_carry"]
+        each = inputs[consts + carried :]
+        floats = [v for v in equation.outvars[:carried] if np.issubdtype(v.aval.dtype, np.inexact)]
+        own = len(equation.outvars) > carried
+        if not floats or own or p["length"] > _LONGEST or any(isinstance(e, Use) for e in each):
+            return None
+        state = list(inputs[consts : consts + carried])
+        rounds = range(p["length"])
+        for number in reversed(rounds) if p["reverse"] else rounds:
+            body = p["jaxpr"]
+            now = [e[number] for e in each]
+            state = self._inline(body.jaxpr, body.consts, [*inputs[:consts], *state, *now])
+        return state
 
     def depend(self, names: Iterable[Name]) -> dict[Name, frozenset[Name]]:
         """For every value, on which of the named inputs it depends."""

@@ -17,8 +17,14 @@ import numpy as np
 from ..errors import ProblemError
 from ..machine.precision import double
 from ..problem import Problem
-from .mesh import Feature, Mesh
+from .mesh import CROWD, Feature, Mesh
 from .parts import Equation, Part, data_parts
+
+_TIMES = 512
+"""Features in time that one function may have, each of which is a break."""
+
+_WHOLE = 8.0
+"""Swings that the whole area under a function counts for: a pulse may be low beside others, and matter."""
 
 _BOTH = 1e-9
 """Relative distance within which two features are one."""
@@ -33,7 +39,8 @@ class Line:
     features: tuple[Feature, ...]
     """Jumps, kinks and pulses that stay where they are, in order."""
     curves: tuple[tuple[np.ndarray, np.ndarray], ...]
-    """For each part of F and each datum its cuts, and the sum of its changes up to there over its range."""
+    """For each part of F and each datum its cuts, and the sum of its changes up to there over its range; and
+    the same for the area under it."""
     moving: float
     """The shortest length of features that move along the axis in the course of another; infinite without."""
 
@@ -75,6 +82,15 @@ class Line:
         for edges, total in self.curves:
             found = np.maximum(found, np.interp(end, edges, total) - np.interp(begin, edges, total))
         return found
+
+    def reach(self, begin: float, swings: float) -> float:
+        """How far from a place on nothing goes through more than so many times its range."""
+        end = self.high
+        for edges, total in self.curves:
+            limit = float(np.interp(begin, edges, total)) + swings
+            if limit < total[-1]:
+                end = min(end, float(np.interp(limit, total, edges)))
+        return end - begin
 
 
 @dataclass(frozen=True)
@@ -120,15 +136,15 @@ def _scan(problem: Problem) -> Scan:
     for axis, (low, high) in enumerate(ends):
         meshes = [part.along(axis, ends) for part in parts]
         known = problem.breaks.get(problem.axes[axis], ())
-        lines.append(_line(low, high, [m for m in meshes if m is not None], known))
+        lines.append(_line(low, high, [m for m in meshes if m is not None], known, CROWD if axis else _TIMES))
     return Scan(tuple(lines), equation.jumps_in_state(ends))
 
 
-def _line(low: float, high: float, meshes: list[tuple[Mesh, int]], known: Iterable[float]) -> Line:
+def _line(low: float, high: float, meshes: list[tuple[Mesh, int]], known: Iterable[float], most: int) -> Line:
     fixed = [Feature(float(p), float(p), 0.0) for p in known if low < p < high]
     curves, moving = [], np.inf
     for mesh, columns in meshes:
-        found = mesh.features()
+        found = mesh.features(most)
         for first in range(0, len(found), columns):
             whole, *probes = found[first : first + columns]
             fixed += whole
@@ -139,8 +155,9 @@ def _line(low: float, high: float, meshes: list[tuple[Mesh, int]], known: Iterab
                         fixed.append(feature)
                     else:
                         moving = min(moving, feature.length)
-        total = np.cumsum(mesh.changes, axis=1)
-        curves += [(mesh.edges, np.insert(row, 0, 0.0)) for row in total if row[-1] > 0]
+        totals = [np.cumsum(rows, axis=1) for rows in (mesh.changes, _WHOLE * mesh.areas)]
+        varying = totals[0][:, -1] > 0
+        curves += [(mesh.edges, np.insert(row, 0, 0.0)) for total in totals for row in total[varying]]
     return Line(low, high, tuple(_united(fixed, high - low)), tuple(curves), moving)
 
 

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ..equation import scan
 from ..errors import MethodError
 from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
@@ -28,7 +29,7 @@ from .adapt import densities
 from .basis import Bases, orthonormal, quadrature
 from .breaks import find_breaks, find_places
 from .estimate import Solved, difference, unseen
-from .evolved import Evolved, Function, assemble
+from .evolved import Evolved, assemble
 from .features import sample
 from .lift import Carrier
 from .limits import Limits
@@ -36,6 +37,7 @@ from .outcome import Halted, Pass
 from .pointwise import Pointwise
 from .projection import Projection
 from .radau import Track, integrate
+from .regions import RegionSpace
 from .walls import walls_along
 
 Density = tuple[np.ndarray, np.ndarray]
@@ -58,6 +60,9 @@ _STEEP = 40.0
 
 _FINER = (1, 2, 4)
 """How many times as many points are tried where a basis with fronts makes the equation unstable."""
+
+_SWINGS = 0.5, 0.37
+"""How much of its range anything in F or the data may go through within a step, in every other pass."""
 
 _RISE = 10.0
 """e to this power is what rounding may grow to over the horizon by a basis alone."""
@@ -95,6 +100,15 @@ def applies(problem: Problem) -> str | None:
                 f"on both ends together, which do not determine how weights evolve. Give {order}, make "
                 f"{letter} periodic, or train a network."
             )
+    order = max(sum(index[1:]) for index in problem.derivatives)
+    for piece in problem.pieces:
+        if order > 2:
+            return (
+                f"{problem.name} is of order {order} in space, but on curved domains an evolution takes at "
+                "most 2. Write it as a system of second order."
+            )
+        if order == 2 and min(len(own) for own in piece.conditions) < 1:
+            return f"{problem.name} is of order 2 in space, but has no condition on {piece.place}. Give one."
     return None
 
 
@@ -122,10 +136,12 @@ def evolve(
     # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
     with double(), threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
         limits = Limits(np.inf if max_seconds is None else max_seconds, interrupted.is_set)
-        return _Engine(problem, accuracy, seed, limits, progress, method, keep).run()
+        return Engine(problem, accuracy, seed, limits, progress, method, keep).run()
 
 
-class _Engine:
+class Engine:
+    """One run: pass after pass. Families take it apart, to solve many problems on one basis."""
+
     def __init__(
         self,
         problem: Problem,
@@ -135,12 +151,19 @@ class _Engine:
         progress: Callable[[Pass], None] | None,
         method: Evolution,
         keep: Callable[[Callable[[Stop], Evolved]], None],
+        pointwise: Any = None,
     ):
         self.problem, self.accuracy, self.seed = problem, accuracy, seed
         self.limits, self.progress, self.method, self.keep = limits, progress, method, keep
         self.passes: list[Pass] = []
         self.dimensions = len(problem.space)
         self.best: tuple[float, Solved] | None = None
+        self.shared = pointwise
+        """F where several problems share it, compiled."""
+        self.region: RegionSpace | None = None
+        """What a pass does on a curved domain, where features are of all coordinates at once."""
+        self.density: list[Density | None] = [None] * self.dimensions
+        """Where features are to be dense, as the pass before has found."""
 
     def run(self) -> Evolved:
         """Pass after pass, until the estimate is met or nothing more can be done."""
@@ -163,21 +186,26 @@ class _Engine:
             estimate, function = best[0], self._function(*best)
         return Evolved(self.problem, function, estimate, stop, tuple(self.passes), self.limits.spent)
 
-    def _function(self, estimate: float, solved: Solved) -> Function:
+    def _function(self, estimate: float, solved: Solved) -> Any:
         spare = 0.02 * max(min(estimate, self.accuracy), 1e-3 * self.accuracy)
         spare *= float(solved.projection.scale.min())
+        if self.region is not None:
+            return self.region.function(solved)
         layers = [own.layers for own in solved.projection.bases]
         return assemble(self.carrier, layers, solved.track, len(self.problem.components), spare)
 
     def _passes(self) -> Stop:
-        self.breaks = find_breaks(self.problem)
-        self.limits.check()
-        self.carrier, self.pointwise = Carrier(self.problem, self.accuracy), Pointwise(self.problem)
-        given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
+        self.prepare(Carrier(self.problem, self.accuracy), self.shared or Pointwise(self.problem))
+        given, first, most = [], _FIRST[self.dimensions], _MOST[self.dimensions]
+        if self.problem.domain.product:
+            given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
+        else:
+            self.region = RegionSpace(self.problem, self.carrier, self.pointwise, self.limits, self.seed)
+            first, most = self.region.first, self.region.most
         density: list[Density | None] = list(given)
         previous: Solved | None = None
-        count, failed, stalled = _FIRST[self.dimensions], np.inf, 0
-        most = self.method.features or _MOST[self.dimensions]
+        count, failed, stalled = first, np.inf, 0
+        most = self.method.features or most
         while True:
             count = min(count, most)
             try:
@@ -206,17 +234,25 @@ class _Engine:
                 return Stop.RANK
             if previous is not None and not self.limits.allow(self.passes[-1].seconds):
                 return Stop.TIME  # a pass with more features takes longer than the last one
-            found = densities(solved.projection, solved.track, self.accuracy)
-            density = [_larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
+            found = [] if self.region else densities(solved.projection, solved.track, self.accuracy)
+            if self.region is not None:
+                self.region.adapt(solved, self.accuracy)
+            density = [larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
+            self.density = density
             previous = solved
             count = math.ceil(count * _GROWTH)
 
     def _estimate(self, previous: Solved, solved: Solved) -> float:
         """The difference of two passes; if that is small enough, also what neither of them can see."""
-        found = max(difference(self.problem, previous, solved), _ROUNDING)
+        region = self.region
+        differ = partial(difference, self.problem) if region is None else region.difference
+        found = max(differ(previous, solved), _ROUNDING)
         if found <= _MARGIN * self.accuracy:
             found = max(found, self.carrier.leftover)
-            found = max(found, unseen(self.problem, self.pointwise, self.carrier, solved))
+            if region is None:
+                found = max(found, unseen(self.problem, self.pointwise, self.carrier, solved))
+            else:
+                found = max(found, region.unseen(solved))
         return found
 
     def _uneven(self, density: Density) -> Density | None:
@@ -225,9 +261,17 @@ class _Engine:
         length = x[-1] - x[0]
         return density if values.max() * length > _STEEP else None
 
+    def prepare(self, carrier: Carrier, pointwise: Any) -> None:
+        """Set what all passes share: the lift, F, and the times where steps end."""
+        self.breaks = find_breaks(self.problem)
+        self.limits.check()
+        self.carrier, self.pointwise = carrier, pointwise
+
     def _solve(self, count: int, density: list[Density | None]) -> Solved:
-        number = len(self.passes)
-        projection = self._projection(count, density, number)
+        return self.advance(self.project(count, density, len(self.passes)), len(self.passes), count)
+
+    def advance(self, projection: Any, number: int, count: int = 0) -> Solved:
+        """The projected equation integrated to the horizon, with the tolerance of a pass of this number."""
         few = 3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7
         stages = self.method.stages or (few if self.problem.order == 1 else 7)
         tolerance = min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4)
@@ -242,6 +286,10 @@ class _Engine:
                 spent = clock.perf_counter() - begun
                 self.progress(Pass(count, projection.unknowns, track.steps, spent, np.inf, time))
 
+        def longest(time: float) -> float:
+            """No step passes over what F or the data do."""
+            return scan(self.problem).time.reach(time, _SWINGS[number % 2])
+
         # Steps of two passes never coincide, else their errors in time would be the same and go unseen.
         growth = 8.0 if number % 2 else 4.0
         for piece in itertools.pairwise(self.breaks):
@@ -253,17 +301,20 @@ class _Engine:
                 tolerance,
                 growth=growth,
                 limits=self.limits,
+                longest=longest,
                 report=report,
             )
             state = track.values[-1][-1]
         return Solved(projection, track)
 
-    def _projection(self, count: int, density: list[Density | None], number: int) -> Projection:
+    def project(self, count: int, density: list[Density | None], number: int) -> Any:
         """The projected equation on a fresh sample; with more points, or no fronts, where it is unstable.
 
         Panels that leave out too much of the products of steep functions make an equation unstable that
         conserves: the eigenvalues of its linear part tell before a step is taken.
         """
+        if self.region is not None:
+            return self.region.projection(count, number)
         for finer in _FINER if any(d is not None for d in density) else ():
             projection = self._on(count, density, number, finer)
             if projection.growth() <= self._tolerable:
@@ -322,7 +373,7 @@ class _Engine:
             self.progress(done)
 
 
-def _larger(one: Density | None, other: Density | None) -> Density | None:
+def larger(one: Density | None, other: Density | None) -> Density | None:
     """The larger of two densities at every place."""
     if one is None or other is None:
         return other if one is None else one

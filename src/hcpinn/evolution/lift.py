@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -20,6 +20,7 @@ from ..trial import Semigroup, jet_of
 from ..trial.edges import Edges, join_edges
 from ..trial.function import columns
 from ..trial.layers import with_layers
+from ..trial.pieces import on_pieces
 from ..trial.semigroup import Waves, has_waves
 from .motion import fading
 
@@ -66,7 +67,6 @@ class Carrier:
         times = ((k, *still) for k in range(1, problem.order + 1))
         self.indices: tuple[Index, ...] = (*problem.derivatives, *times)
         self.waves: Waves | None = None
-        self.edges: Edges | None = None
         self.fades, self.leftover, self.most = False, 0.0, waves
         """Whether what the waves leave fades by itself; the relative L2 error of that in space and time."""
         if has_wave_lift(problem):
@@ -79,8 +79,7 @@ class Carrier:
             self.waves.tail_rate *= _FADE if self.fades else _TAIL
             self.function: Callable[[Array], Array] = self.waves
         else:
-            self.edges = edges = _with_walls(problem)
-            self.function = lambda c: edges(c[:, 0], columns(problem, c)[1:])
+            self.function = _with_walls(problem)
 
     def _expand(self) -> None:
         """The waves, and whether and how well what they leave fades."""
@@ -97,31 +96,36 @@ class Carrier:
             lambda p: jet_of(self.function, p[None], (index,))[index][0], points, batch_size=some
         )
 
+    def of(self, indices: Sequence[Index]) -> Carrier:
+        """The same ψ, of which other derivatives are wanted."""
+        other = Carrier.__new__(Carrier)
+        other.__dict__.update(
+            problem=self.problem,
+            waves=self.waves,
+            function=self.function,
+            fades=False,
+            indices=tuple(indices),
+        )
+        return other
+
     def on_grid(self, times: np.ndarray, axes: Sequence[np.ndarray], index: Index) -> np.ndarray:
         """A derivative of ψ on a grid: component × time × x × y × z."""
         mesh = np.meshgrid(*axes, indexing="ij")
         space = np.stack([np.asarray(m, float).ravel() for m in mesh], axis=1)
-        wanted = Carrier.__new__(Carrier)
-        wanted.__dict__.update(
-            problem=self.problem,
-            waves=self.waves,
-            function=self.function,
-            edges=self.edges,
-            fades=False,
-            indices=(index,),
-        )
         with double():
-            found = wanted.on(space)(np.asarray(times, float))[0]
+            found = self.of([index]).on(space)(np.asarray(times, float))[0]
         found = np.broadcast_to(found, (*found.shape[:2], len(times)))
         return np.moveaxis(found, 2, 1).reshape(len(found), len(times), *mesh[0].shape)
 
     @cached_property
     def moves(self) -> bool:
         """Whether the part of ψ that carries boundary data depends on time."""
+        if self.waves is None and self.problem.pieces:
+            return True
         place = [jnp.full(1, low + 0.3 * (high - low)) for low, high in self.problem.domain.bounds]
-        edges = self.edges if self.waves is None else self.waves._edges
-        assert edges is not None
-        return _depends(lambda t: edges(t, place), jnp.asarray([self.problem.start]))
+        rate = _rate(self.problem)
+        edges = _carried(self.problem, rate) if self.waves is None else self.waves._edges
+        return depends(lambda t: edges(t, place), jnp.asarray([self.problem.start]))
 
     @cached_property
     def _slow(self) -> Callable[[Array], Array]:
@@ -246,7 +250,7 @@ def _chunked(function: Any, points: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
+def depends(function: Callable[[Array], Array], argument: Array) -> bool:
     """Whether the result depends on the argument's value, read off the program."""
     program = jax.make_jaxpr(function)(argument).jaxpr
     varying = set(program.invars)
@@ -256,21 +260,49 @@ def _depends(function: Callable[[Array], Array], argument: Array) -> bool:
     return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
 
 
-def _with_walls(problem: Problem) -> Edges:
+def _with_walls(problem: Problem, fade: float | None = None) -> Callable[[Array], Array]:
+    """The lift without waves of one problem, which fades at a rate of its own unless `fade` gives one."""
+    return walled(problem, problem.parameters, _rate(problem) if fade is None else fade)
+
+
+def _rate(problem: Problem) -> float:
+    return 0.0 if problem.order == 1 else fading(problem)
+
+
+def walled(problem: Problem, parameters: Mapping[str, Any], rate: float) -> Callable[[Array], Array]:
     """u₀, with the initial velocity where there is one, and what it takes to meet all conditions at walls.
 
-    With a velocity v₀, s = t − t₀ and a rate C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
+    On a curved domain these are the conditions on values.
+
+    With a velocity v₀, s = t − t₀ and a `rate` C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
     """
-    rate = 0.0 if problem.order == 1 else fading(problem)
+    if problem.pieces:
+        return on_pieces(problem, partial(_swung, rate), parameters)
+    edges = _carried(problem, rate, parameters)
+
+    def lift(points: Array) -> Array:
+        t, *space = columns(problem, points)
+        return edges(t, space)
+
+    return lift
+
+
+def _swung(rate: float, since: Array, value: Array, velocity: Callable[[], Array]) -> Array:
+    if not rate:
+        return value
+    return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity())
+
+
+def _carried(problem: Problem, rate: float, parameters: Mapping[str, Any] | None = None) -> Edges:
+    """The same in a box, as a function of t and x, …."""
+    given = problem.parameters if parameters is None else parameters
 
     def start(t: Array, space: list[Array]) -> Array:
-        value = problem.to_components(problem.initial_values(space))
-        if not rate:
-            return value
+        value = problem.to_components(problem.initial_values(space, given))
         since = (t - problem.start)[:, None]
-        velocity = problem.to_components(problem.initial_velocities(space))
-        return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity)
+        return _swung(
+            rate, since, value, lambda: problem.to_components(problem.initial_velocities(space, given))
+        )
 
     held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
-    spread = with_layers(problem, held, problem.parameters, start)
-    return join_edges(problem, held, problem.parameters, spread)
+    return join_edges(problem, held, given, with_layers(problem, held, given, start))

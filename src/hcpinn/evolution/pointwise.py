@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,10 +17,13 @@ _CHUNK = 4096
 
 
 class Pointwise:
-    """F(D, t, x), which is uₜ or uₜₜ, with all arguments D as real arrays: derivative × component × point."""
+    """F(D, t, x), which is uₜ or uₜₜ, with all arguments D as real arrays: derivative × component × point.
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
+    The `open` parameters of the problem are further rows of the coordinates.
+    """
+
+    def __init__(self, problem: Problem, open: Sequence[str] = ()):
+        self.problem, self.open = problem, tuple(open)
         self.count = len(problem.components)
         self.orders = problem.derivatives
 
@@ -47,13 +51,16 @@ class Pointwise:
             result[..., part] = np.asarray(function(v, c))[..., :size]
         return result
 
-    def _evaluate(self, values: Array, coordinates: Array) -> Array:
+    def _evaluate(self, values: Array, coordinates: Array, parameters: Any = None) -> Array:
         problem = self.problem
         fields = {
             index: problem.to_fields(jnp.moveaxis(values[number], 0, -1))
             for number, index in enumerate(self.orders)
         }
-        rates = problem.evaluate_rhs(lambda n, index: fields[index][n], list(coordinates))
+        at, rows = list(coordinates[: len(problem.axes)]), coordinates[len(problem.axes) :]
+        if self.open:
+            parameters = {**problem.parameters, **dict(zip(self.open, rows, strict=True))}
+        rates = problem.evaluate_rhs(lambda n, index: fields[index][n], at, parameters)
         shape = coordinates[0].shape
         rates = [jnp.broadcast_to(jnp.asarray(r) + 0.0, shape) for r in rates]
         return jnp.moveaxis(problem.to_components(rates), -1, 0)
@@ -75,3 +82,22 @@ class Pointwise:
             return jnp.stack(columns).reshape(shape)
 
         return jax.jit(run)
+
+
+class PointwiseAt:
+    """A `Pointwise` with its open parameters at given values."""
+
+    def __init__(self, shared: Pointwise, values: Sequence[float]):
+        self.shared, self.values, self.orders = shared, np.asarray(values, float), shared.orders
+
+    def __call__(self, values: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+        """F at coordinates."""
+        return self.shared(values, self._with(coordinates))
+
+    def slopes(self, values: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+        """∂F/∂D at coordinates."""
+        return self.shared.slopes(values, self._with(coordinates))
+
+    def _with(self, coordinates: np.ndarray) -> np.ndarray:
+        own = np.broadcast_to(self.values[:, None], (len(self.values), coordinates.shape[1]))
+        return np.concatenate([coordinates, own])

@@ -164,7 +164,7 @@ class Track:
         return result
 
 
-def _lagrange(nodes: np.ndarray, x: np.ndarray) -> np.ndarray:
+def lagrange(nodes: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Lagrange polynomials on the nodes at x: places × nodes."""
     result = np.ones((len(x), len(nodes)))
     for i, a in enumerate(nodes):
@@ -183,13 +183,14 @@ def integrate(
     *,
     growth: float = 8.0,
     limits: Limits | None = None,
+    longest: Callable[[float], float] = lambda _: np.inf,
     report: Callable[[float], None] = lambda _: None,
 ) -> None:
     """Integrate from times[0] to times[1] and add the steps to a track that ends at times[0].
 
     `tolerance` bounds the error of a step in the system's norm, `growth` how many times longer a step may be
-    than the last; `report` is told each time reached. Raises `Halted` with a reason where it cannot go on, or
-    where `limits` say so.
+    than the last, and `longest` how long one may be from a time on; `report` is told each time reached.
+    Raises `Halted` with a reason where it cannot go on, or where `limits` say so.
     """
     stages, limits = track.stages, limits or Limits()
     rule, most = scheme(stages), system.iterations
@@ -208,6 +209,7 @@ def integrate(
     while time < end:
         if step < smallest or crawled > _CRAWL:
             raise Halted(Stop.STUCK, time)
+        step = min(step, max(longest(time), smallest))
         if end - time < 1.01 * step:
             step = end - time
         elif end - time < 1.9 * step:
@@ -297,5 +299,5 @@ def _extended(before: tuple[float, np.ndarray], step: float, rule: Scheme, state
     """The last step's polynomial at the next one's points, relative to the state between them."""
     length, stage = before
     nodes = np.concatenate([[0.0], rule.nodes])
-    weights = _lagrange(nodes, 1 + rule.nodes * step / length)
+    weights = lagrange(nodes, 1 + rule.nodes * step / length)
     return stage @ weights[:, 1:].T - stage[:, -1:]

@@ -1,41 +1,14 @@
 """Derivatives of functions and networks, carried forward in one pass."""
 
-from ..equation.derivatives import Jet, nested
-from .fused import fusible, points_at_once, start_compiling
-from .layered import differentiated_once, network_jet
+from ..equation.derivatives import Jet as Jet, nested as nested
+from .fused import fusible as fusible, points_at_once as points_at_once, start_compiling as start_compiling
+from .layered import differentiated_once as differentiated_once, network_jet as network_jet
 from .taylor import (
-    ACTIVATIONS,
-    Activation,
-    add,
-    closure,
-    combine,
-    compose,
-    elementwise,
-    linear,
-    mixture,
-    product,
-    sine,
-    tanh,
+    ACTIVATIONS as ACTIVATIONS,
+    add as add,
+    closure as closure,
+    compose as compose,
+    linear as linear,
+    product as product,
+    tanh as tanh,
 )
-
-__all__ = [
-    "ACTIVATIONS",
-    "Activation",
-    "Jet",
-    "add",
-    "closure",
-    "combine",
-    "compose",
-    "differentiated_once",
-    "elementwise",
-    "fusible",
-    "linear",
-    "mixture",
-    "nested",
-    "network_jet",
-    "points_at_once",
-    "product",
-    "sine",
-    "start_compiling",
-    "tanh",
-]

@@ -169,6 +169,29 @@ def reading(path: str | os.PathLike[str], *, inside: Path | None = None) -> Iter
         raise FileError(f"Cannot read {source}: {error.strerror or error}.") from error
 
 
+@contextlib.contextmanager
+def answering(folder: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Within the block, what the operating system refuses about files in a folder is said in a sentence.
+
+    It may pass, so it is a `FileError`. Errors about other files, such as those of a user's own functions,
+    stay what they are.
+    """
+    try:
+        yield
+    except OSError as error:
+        name = error.filename if isinstance(error.filename, str | os.PathLike) else None
+        if (
+            folder is None
+            or name is None
+            or Path(folder).absolute() not in (p := Path(name).absolute(), *p.parents)
+        ):
+            raise
+        raise FileError(
+            f"Cannot use {name}: {error.strerror or error}. What was kept in {folder} before is still there: "
+            "try again, or choose another folder."
+        ) from error
+
+
 def written(path: Path) -> tuple[int, ...]:
     """What tells a file from one that replaces it; nothing where there is none."""
     try:
@@ -237,17 +260,19 @@ def _no_number(name: str) -> float:
 
 
 def read_archive(
-    path: str | os.PathLike[str] | zipfile.Path, *, kind: str, version: int
+    path: str | os.PathLike[str] | zipfile.Path, *, kind: str | tuple[str, ...], version: int
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays of an archive, after checking that it is what it should be.
 
-    `path` may be a member of a ZIP.
+    `path` may be a member of a ZIP. Of several kinds the first is what messages speak of.
     """
+    kinds = (kind,) if isinstance(kind, str) else kind
+    kind = kinds[0]
     with path.open("rb") if isinstance(path, zipfile.Path) else reading(path) as stream:
         try:
             with zipfile.ZipFile(stream) as archive:
                 check_members(archive, stream)
-                header = _header(archive, path, kind, version)
+                header = _header(archive, path, kinds, version)
                 arrays = {
                     member.filename.removesuffix(".npy"): _array(archive, member)
                     for member in archive.infolist()
@@ -278,12 +303,13 @@ def check_members(archive: zipfile.ZipFile, stream: IO[bytes]) -> None:
         raise ValueError("two of its parts have one name")
 
 
-def _header(archive: zipfile.ZipFile, source: object, kind: str, version: int) -> dict[str, Any]:
+def _header(archive: zipfile.ZipFile, source: object, kinds: tuple[str, ...], version: int) -> dict[str, Any]:
     if _HEADER not in archive.namelist():
         raise UnusableFileError(f"{source} is not a file of hcpinn: it has no hcpinn header.")
     with archive.open(_HEADER) as member:
         header = parse_json(member.read(LARGEST_TEXT + 1), f"The header of {source}")
-    if not isinstance(header, dict) or header.get("kind") != kind:
+    kind = kinds[0]
+    if not isinstance(header, dict) or header.get("kind") not in kinds:
         found = header.get("kind") if isinstance(header, dict) else None
         raise UnusableFileError(f"{source} holds a {found or 'thing without a name'}, not a {kind}.")
     if not isinstance(header.get("version"), int) or header["version"] < 1:

@@ -1,54 +1,34 @@
 """The loss: the residual, penalties, weights and batches."""
 
-from .batches import Batches, take_batch
-from .chunks import chunk_size, jacobian_chunk
-from .data import Data, stack
-from .devices import Devices, find_devices
-from .objective import RESIDUAL, Linearized, Measured, Objective, Rows
-from .penalties import (
-    BoundaryPenalty,
-    DataPenalty,
-    InitialPenalty,
-    Penalty,
-    PeriodicPenalty,
-    check_penalties,
-    penalty_terms,
+from .chunks import chunk_size as chunk_size, jacobian_chunk as jacobian_chunk
+from .data import (
+    Batches as Batches,
+    Data as Data,
+    Linearized as Linearized,
+    Measured as Measured,
+    Rows as Rows,
+    stack as stack,
+    take_batch as take_batch,
 )
-from .residual import linearized, residual
-from .term import Block, Term, residual_block
-from .weights.attention import Attention
-from .weights.causal import Causal
-from .weights.rule import WeightRule
-from .weights.self_adaptive import SelfAdaptive
-
-__all__ = [
-    "RESIDUAL",
-    "Attention",
-    "Batches",
-    "Block",
-    "BoundaryPenalty",
-    "Causal",
-    "Data",
-    "DataPenalty",
-    "Devices",
-    "InitialPenalty",
-    "Linearized",
-    "Measured",
-    "Objective",
-    "Penalty",
-    "PeriodicPenalty",
-    "Rows",
-    "SelfAdaptive",
-    "Term",
-    "WeightRule",
-    "check_penalties",
-    "chunk_size",
-    "find_devices",
-    "jacobian_chunk",
-    "linearized",
-    "penalty_terms",
-    "residual",
-    "residual_block",
-    "stack",
-    "take_batch",
-]
+from .devices import Devices as Devices, find_devices as find_devices
+from .objective import Objective as Objective
+from .penalties import (
+    BoundaryPenalty as BoundaryPenalty,
+    DataPenalty as DataPenalty,
+    InitialPenalty as InitialPenalty,
+    Penalty as Penalty,
+    PeriodicPenalty as PeriodicPenalty,
+    check_penalties as check_penalties,
+    penalty_terms as penalty_terms,
+)
+from .residual import linearized as linearized, residual as residual
+from .term import (
+    RESIDUAL as RESIDUAL,
+    Block as Block,
+    Term as Term,
+    residual_block as residual_block,
+)
+from .weights.attention import Attention as Attention
+from .weights.causal import Causal as Causal
+from .weights.rule import WeightRule as WeightRule
+from .weights.self_adaptive import SelfAdaptive as SelfAdaptive

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
-from .term import repeat_last
+from .term import Block, repeat_last
 
 _CACHE_BYTES = {"cpu": 2 << 20, "gpu": 1 << 30}
 """Size of one layer's jet up to which a chunk of points is fast: in cache, or simply in memory."""
@@ -32,9 +33,41 @@ def join_chunks(values: Array, count: int) -> Array:
     return values.reshape(-1, *values.shape[2:])[:count]
 
 
-def without_filling(scales: Float[Array, "chunks points"], count: int) -> Float[Array, "chunks points"]:
-    """The scales of points in chunks, zero for those that only pad the last one."""
-    return jnp.where(jnp.arange(scales.size).reshape(scales.shape) < count, scales, 0.0)
+def summed(
+    function: Callable[..., tuple[Any, Any]],
+    theta: Array,
+    parameters: dict[str, Array],
+    block: Block,
+    scale: Array,
+    *,
+    chunk: int,
+) -> tuple[Any, Any]:
+    """Sums over points and values at points, a chunk of points at a time.
+
+    Args:
+        function: `function(theta, parameters, block, scale)` gives both.
+        theta: the network's parameters.
+        parameters: the problem's.
+        block: the points.
+        scale: what each of them counts.
+        chunk: how many are done at once.
+    """
+    count = block.share.size
+    if count <= chunk:
+        return function(theta, parameters, block, scale)
+    blocks, scales = in_chunks((block, scale), chunk)
+    padding = jnp.arange(scales.size).reshape(scales.shape) >= count
+    chunks = blocks, jnp.where(padding, 0.0, scales)
+    first = jax.tree.map(lambda array: array[0], chunks)
+    shapes, _ = jax.eval_shape(function, theta, parameters, *first)
+
+    def add(sums: Any, chunk: tuple[Block, Array]) -> tuple[Any, Any]:
+        more, values = function(theta, parameters, *chunk)
+        return jax.tree.map(jnp.add, sums, more), values
+
+    zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
+    sums, values = jax.lax.scan(add, zero, chunks)
+    return sums, jax.tree.map(lambda a: join_chunks(a, count), values)
 
 
 def jacobian_chunk(size: int, outputs: int, itemsize: int) -> int:
@@ -43,7 +76,15 @@ def jacobian_chunk(size: int, outputs: int, itemsize: int) -> int:
 
 
 def chunk_size(*, width: int, indices: int, itemsize: int, runs: int, platform: str) -> int:
-    """How many points to take through the network at once."""
+    """How many points to take through the network at once.
+
+    Args:
+        width: of its layers.
+        indices: how many derivatives are carried along.
+        itemsize: bytes of a number.
+        runs: how many train together.
+        platform: 'cpu' or 'gpu'.
+    """
     budget = _CACHE_BYTES.get(platform, _CACHE_BYTES["gpu"])
     points = budget // (width * indices * itemsize * runs)
     return int(np.clip(2 ** int(np.log2(max(points, 1))), 256, 1 << 20))

@@ -1,19 +1,21 @@
-"""What the loss is computed from, for one run and for several that train together."""
+"""What the loss is computed from, for one run or several, what is found, and mini-batches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, UInt32
+from jaxtyping import Array, Float, Int, UInt32
 
+from ..errors import MethodError
 from ..jets.taylor import Jet
 from ..trial import Fixed
-from .term import Block
+from .term import RESIDUAL, Block
 
 
 class Data(eqx.Module):
@@ -31,6 +33,34 @@ class Data(eqx.Module):
     def when(self, term: str) -> Float[Array, "*runs points"]:
         """The times of a term's points, from 0 at the start to 1 at the horizon."""
         return (self.blocks[term].fixed[0].coordinates[..., 0] - self.span[..., 0]) / self.span[..., 1]
+
+
+class Measured(eqx.Module):
+    """The loss at some parameters, with everything that comes with it."""
+
+    loss: Float[Array, ""]
+    gradient: Float[Array, " parameters"]
+    terms: dict[str, Float[Array, ""]]
+    """The mean squared mismatch of each term, without any weights."""
+    squares: dict[str, Float[Array, " points"]]
+    """The squared mismatch at each point of each term."""
+
+
+class Linearized(eqx.Module):
+    """The loss near some parameters, Σ (ρ + J δ)², by its normal equations."""
+
+    loss: Float[Array, ""]
+    slope: Float[Array, " parameters"]
+    """Jᵀ ρ, half the gradient."""
+    gram: Float[Array, "parameters parameters"]
+    """Jᵀ J."""
+
+
+class Rows(eqx.Module):
+    """A term's mismatches, and how each answers to the network's parameters."""
+
+    values: Float[Array, "*rows"]
+    jacobian: Float[Array, "*rows parameters"]
 
 
 def stack(runs: Sequence[Data]) -> tuple[Data, Any]:
@@ -70,3 +100,53 @@ def _with_same_indices(runs: Sequence[Data]) -> list[Data]:
             own = tuple(place[number] for place in places)
             filled[number][name] = Block(own, block.target, block.share)
     return [Data(blocks, run.parameters, run.span, run.key) for blocks, run in zip(filled, runs, strict=True)]
+
+
+@dataclass(frozen=True)
+class Batches:
+    """`count` batches of `size` residual points make an epoch; the points are shuffled before each.
+
+    Where count · size exceeds the number of points, an epoch visits the first few twice:
+    5 batches of 3,280 out of 16,384 points repeat 16 of them.
+    """
+
+    count: int = 5
+    size: int = 3280
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(n, int) and n >= 1 for n in (self.count, self.size)):
+            raise MethodError(
+                f"Mini-batches need a count and a size of at least 1, not {self.count!r} and {self.size!r}."
+            )
+
+    def check(self, points: int) -> None:
+        """Refuse numbers with which an epoch would miss points, or a batch hold one twice."""
+        if not (self.size <= points <= self.count * self.size and self.count * self.size - points < points):
+            raise MethodError(
+                f"{self.count} mini-batches of {self.size:,} do not make an epoch of {points:,} points: "
+                "every point must be visited, few of them twice, and none twice within a batch. Take a size "
+                f"of {-(-points // self.count):,}, or another count."
+            )
+
+    def indices(self, key: Array, points: int, first: Any, steps: int) -> Int[Array, "steps size"]:
+        """The points of `steps` steps in a row, the first of which has the number `first` in its stage."""
+        start = first // self.count
+        epochs = start + jnp.arange(steps // self.count + 2)
+        words = jax.random.wrap_key_data(key)
+
+        def order(epoch: Array) -> Array:
+            shuffled = jax.random.permutation(jax.random.fold_in(words, epoch), points)
+            whole = jnp.concatenate([shuffled, shuffled[: self.count * self.size - points]])
+            return whole.reshape(self.count, self.size)
+
+        rows = jax.vmap(order)(epochs).reshape(-1, self.size)
+        return jax.lax.dynamic_slice_in_dim(rows, first - start * self.count, steps)
+
+
+def take_batch(data: Data, at: Int[Array, " size"]) -> Data:
+    """The data with only some of the residual's points."""
+    block = data.blocks[RESIDUAL]
+    some = jax.tree.map(lambda a: a[at], block)
+    share = jnp.full(at.shape, 1.0 / at.size, block.share.dtype)
+    blocks = {**data.blocks, RESIDUAL: Block(some.fixed, some.target, share)}
+    return Data(blocks, data.parameters, data.span, data.key)

@@ -49,10 +49,6 @@ class Devices:
     def _spread(self) -> Callable[[Any], Any]:
         return self.compiled(lambda tree: tree)
 
-    def _divide(self, count: int) -> bool:
-        """Whether this many points divide evenly among the devices."""
-        return count % self.count == 0
-
     def place(self, blocks: Any, axes: Any) -> Any:
         """Blocks with each device holding its share of their points.
 
@@ -67,7 +63,7 @@ class Devices:
         def put(array: Array, run: int | None) -> Array:
             axis = 0 if run is None else 1
             split = PartitionSpec(*[None] * axis, _AXIS)
-            spec = split if self._divide(array.shape[axis]) else PartitionSpec()
+            spec = split if array.shape[axis] % self.count == 0 else PartitionSpec()
             host = np.asarray(array)
             return jax.make_array_from_callback(host.shape, NamedSharding(mesh, spec), lambda at: host[at])
 
@@ -89,7 +85,7 @@ class Devices:
             return function(*shared, block, scale)
         count = block.share.shape[0]
         size = -(-count // self.count)
-        even = self._divide(count)
+        even = count % self.count == 0
 
         def own_part(block: Block, scale: Array | None) -> tuple[Block, Array | None]:
             filled = None if scale is None else jnp.pad(scale, (0, size * self.count - count))

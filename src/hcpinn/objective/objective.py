@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import equinox as eqx
@@ -17,42 +17,11 @@ from ..errors import MethodError
 from ..jets import closure, differentiated_once
 from ..trial import JetNetwork, LayeredNetwork, Trial
 from . import sampling
-from .chunks import in_chunks, jacobian_chunk, join_chunks, without_filling
-from .data import Data
+from .chunks import in_chunks, jacobian_chunk, join_chunks, summed
+from .data import Data, Linearized, Measured, Rows
 from .devices import Devices
 from .residual import residual
-from .term import Block, Term, residual_block
-
-RESIDUAL = "residual"
-"""The name of the equation's own term."""
-
-
-class Measured(eqx.Module):
-    """The loss at some parameters, with everything that comes with it."""
-
-    loss: Float[Array, ""]
-    gradient: Float[Array, " parameters"]
-    terms: dict[str, Float[Array, ""]]
-    """The mean squared mismatch of each term, without any weights."""
-    squares: dict[str, Float[Array, " points"]]
-    """The squared mismatch at each point of each term."""
-
-
-class Linearized(eqx.Module):
-    """The loss near some parameters, Σ (ρ + J δ)², by its normal equations."""
-
-    loss: Float[Array, ""]
-    slope: Float[Array, " parameters"]
-    """Jᵀ ρ, half the gradient."""
-    gram: Float[Array, "parameters parameters"]
-    """Jᵀ J."""
-
-
-class Rows(eqx.Module):
-    """A term's mismatches, and how each answers to the network's parameters."""
-
-    values: Float[Array, "*rows"]
-    jacobian: Float[Array, "*rows parameters"]
+from .term import RESIDUAL, Block, Term, residual_block
 
 
 class Objective:
@@ -98,7 +67,13 @@ class Objective:
     def data(
         self, coordinates: Float[np.ndarray, "points axes"], trial: Trial | None = None, *, seed: int = 0
     ) -> Data:
-        """The data of one run, with its residual at the given points; `trial` if it is not the first's."""
+        """The data of one run.
+
+        Args:
+            coordinates: where its residual is looked at.
+            trial: its trial function, if that is not the objective's.
+            seed: of the points of penalties and the order of mini-batches.
+        """
         own = self.trial if trial is None else trial
         blocks = {RESIDUAL: residual_block(own, coordinates, chunk=self.chunk)}
         blocks.update({term.name: term.block(own, seed) for term in self.penalties if term.block})
@@ -113,14 +88,17 @@ class Objective:
         return eqx.tree_at(lambda d: d.blocks, data, blocks)
 
     def measure(self, theta: Array, data: Data, weights: Mapping[str, Array] | None = None) -> Measured:
-        """Loss, gradient and mismatches; `weights` are factors of each point's square, by term."""
+        """Loss, gradient and mismatches of a run.
+
+        Args:
+            theta: the network's parameters.
+            data: the run's.
+            weights: factors of each point's square, by term.
+        """
         loss, gradient = jnp.zeros((), theta.dtype), jnp.zeros_like(theta)
         terms, squares = {}, {}
         for name, term in self.terms.items():
-            block = data.blocks[name]
-            scale = block.share if term.weight == 1.0 else term.weight * block.share
-            if weights is not None and name in weights:
-                scale = scale * weights[name]
+            block, scale = data.blocks[name], self._scale(name, data, weights)
             value, slope, squares[name] = self._descend(term, theta, block, scale, data.parameters)
             loss, gradient = loss + value, gradient + slope
             terms[name] = jnp.sum(block.share * squares[name])
@@ -149,16 +127,17 @@ class Objective:
     ) -> Linearized:
         """Loss and normal equations; the Jacobian is made, multiplied and dropped chunk by chunk.
 
-        `last` leaves all but so many parameters, the last ones, as they are.
+        Args:
+            theta: the network's parameters.
+            data: the run's.
+            weights: factors of each point's square, by term.
+            last: how many of the last parameters may change; all unless given.
         """
         size = theta.size if last is None else last
         loss = jnp.zeros((), theta.dtype)
         slope, gram = jnp.zeros(size, theta.dtype), jnp.zeros((size, size), theta.dtype)
         for name, term in self.terms.items():
-            block = data.blocks[name]
-            scale = term.weight * block.share
-            if weights is not None and name in weights:
-                scale = scale * weights[name]
+            block, scale = data.blocks[name], self._scale(name, data, weights)
             parts = self._normal_equations(term, theta, block, scale, data.parameters, size)
             loss, slope, gram = (a + b for a, b in zip((loss, slope, gram), parts, strict=True))
         return Linearized(loss, slope, gram)
@@ -185,10 +164,7 @@ class Objective:
         """
         found = []
         for number, (name, term) in enumerate(self.terms.items()):
-            block = data.blocks[name]
-            scale = term.weight * block.share
-            if weights is not None and name in weights:
-                scale = scale * weights[name]
+            block, scale = data.blocks[name], self._scale(name, data, weights)
             own = jax.random.fold_in(key, number)
             found.append(self._sketched(term, theta, block, jnp.sqrt(scale), data.parameters, group, own))
         return jax.tree.map(lambda *parts: jnp.concatenate(parts), *found)
@@ -201,9 +177,16 @@ class Objective:
             for name, term in self.terms.items()
         }
 
-    def scales(self, data: Data) -> dict[str, Float[Array, " points"]]:
+    def scales(
+        self, data: Data, weights: Mapping[str, Array] | None = None
+    ) -> dict[str, Float[Array, " points"]]:
         """The factor of each point's squared mismatch in the loss, by term."""
-        return {name: term.weight * data.blocks[name].share for name, term in self.terms.items()}
+        return {name: self._scale(name, data, weights) for name in self.terms}
+
+    def _scale(self, name: str, data: Data, weights: Mapping[str, Array] | None) -> Float[Array, " points"]:
+        share, weight = data.blocks[name].share, self.terms[name].weight
+        scale = share if weight == 1.0 else weight * share
+        return scale if weights is None or name not in weights else scale * weights[name]
 
     def mismatches(self, theta: Array, data: Data) -> dict[str, Float[Array, "points values"]]:
         """What each term should make vanish, without weights."""
@@ -266,31 +249,15 @@ class Objective:
     ) -> tuple[Array, Array, Array]:
         rows = self._rows_of(term, size)
 
-        def one(
-            theta: Array, parameters: dict[str, Array], part: Block, scale: Array
-        ) -> tuple[Array, Array, Array]:
+        def some(theta: Array, parameters: dict[str, Array], part: Block, scale: Array) -> tuple[Any, None]:
             found = rows(theta, parameters, part)
             root = jnp.sqrt(scale)[:, None]
             flat = (root * found.values).reshape(-1)
             tall = (root[..., None] * found.jacobian).reshape(-1, size)
-            return jnp.sum(flat**2), tall.T @ flat, tall.T @ tall
+            return (jnp.sum(flat**2), tall.T @ flat, tall.T @ tall), None
 
-        def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, None]:
-            blocks, scales = in_chunks(
-                (block, scale), jacobian_chunk(size, self.trial.outputs, theta.dtype.itemsize)
-            )
-            scales = without_filling(scales, block.share.size)
-            first = jax.tree.map(lambda a: a[0], (blocks, scales))
-            if len(scales) == 1:
-                return one(theta, parameters, *first), None
-            shapes = jax.eval_shape(one, theta, parameters, *first)
-            zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
-
-            def add(sums: Any, chunk: Any) -> tuple[Any, None]:
-                return jax.tree.map(jnp.add, sums, one(theta, parameters, *chunk)), None
-
-            return jax.lax.scan(add, zero, (blocks, scales))
-
+        chunk = jacobian_chunk(size, self.trial.outputs, theta.dtype.itemsize)
+        own = partial(summed, some, chunk=chunk)
         return self.devices.share_out(own, (theta, parameters), block, scale)[0]
 
     def _sketched(
@@ -364,25 +331,12 @@ class Objective:
             squares = jnp.sum(values**2, axis=-1)
             return jnp.sum(scale * squares), squares
 
-        both = jax.value_and_grad(part, has_aux=True)
+        def some(*given: Any) -> tuple[Any, Array]:
+            (value, squares), gradient = jax.value_and_grad(part, has_aux=True)(*given)
+            return (value, gradient), squares
 
-        most = self._descent_chunk(theta.dtype.itemsize)
-
-        def own(theta: Array, parameters: Any, block: Block, scale: Array) -> tuple[Any, Array]:
-            count = block.share.size
-            if count <= most or term.name != RESIDUAL:
-                (value, squares), gradient = both(theta, parameters, block, scale)
-                return (value, gradient), squares
-
-            def add(sums: tuple[Array, Array], chunk: tuple[Block, Array]) -> tuple[Any, Array]:
-                (value, squares), gradient = both(theta, parameters, *chunk)
-                return (sums[0] + value, sums[1] + gradient), squares
-
-            zero = (jnp.zeros((), theta.dtype), jnp.zeros_like(theta))
-            blocks, scales = in_chunks((block, scale), most)
-            sums, squares = jax.lax.scan(add, zero, (blocks, without_filling(scales, count)))
-            return sums, join_chunks(squares, count)
-
+        whole = block.share.size if term.name != RESIDUAL else 0
+        own = partial(summed, some, chunk=max(self._descent_chunk(theta.dtype.itemsize), whole))
         (value, gradient), squares = self.devices.share_out(own, (theta, parameters), block, scale)
         return value, gradient, squares
 

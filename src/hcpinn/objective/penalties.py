@@ -23,6 +23,17 @@ from .term import Block, Term, make_block
 class Penalty(abc.ABC):
     """A condition that the loss enforces, because the trial function does not."""
 
+    def __post_init__(self) -> None:
+        name, weight = type(self).__name__, getattr(self, "weight", 1.0)
+        if not (isinstance(weight, int | float) and math.isfinite(weight) and weight > 0):
+            raise MethodError(f"{name}: weight must be positive, but is {weight!r}.")
+        points = getattr(self, "points", 1)
+        if not (isinstance(points, int) and points >= 1):
+            raise MethodError(f"{name}: points must be a whole number of at least 1, but is {points!r}.")
+        order = getattr(self, "order", 0)
+        if not (isinstance(order, int) and 0 <= order <= 6):
+            raise MethodError(f"{name}: order must be a whole number from 0 to 6, but is {order!r}.")
+
     @abc.abstractmethod
     def terms(self, problem: Problem) -> list[Term]:
         """Its terms of the loss for a problem, one per condition."""
@@ -35,9 +46,6 @@ class InitialPenalty(Penalty):
     points: int = 128
     weight: float = 1.0
     """Its factor in the loss."""
-
-    def __post_init__(self) -> None:
-        _check(self)
 
     def terms(self, problem: Problem) -> list[Term]:
         indices = [(k, *(0 for _ in problem.space)) for k in range(problem.order)]
@@ -67,9 +75,6 @@ class PeriodicPenalty(Penalty):
     """Its factor in the loss."""
     order: int = 0
     """The highest derivative along the axis that is matched; 0 for values alone."""
-
-    def __post_init__(self) -> None:
-        _check(self)
 
     def terms(self, problem: Problem) -> list[Term]:
         axes = [a for a, condition in enumerate(problem.boundaries) if condition.periodic]
@@ -102,9 +107,6 @@ class BoundaryPenalty(Penalty):
     """Half of them at either end."""
     weight: float = 1.0
     """Its factor in the loss."""
-
-    def __post_init__(self) -> None:
-        _check(self)
 
     def terms(self, problem: Problem) -> list[Term]:
         axes = [axis for axis, ends in enumerate(problem.boundaries) if ends.bound]
@@ -175,7 +177,7 @@ class DataPenalty(Penalty):
                 f"{'' if np.isfinite(table).all() else ' with NaN or infinite numbers'}."
             )
         object.__setattr__(self, "rows", tuple(tuple(float(v) for v in row) for row in table))
-        _check(self)
+        super().__post_init__()
 
     def check_inside(self, problem: Problem) -> None:
         """Refuse observations outside the problem's time and space."""
@@ -273,15 +275,3 @@ def _value_mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -
     zero = (0,) * len(trial.problem.axes)
     assert block.target is not None
     return trial.jet(network, block.fixed[0], (zero,))[zero] - block.target
-
-
-def _check(penalty: Any) -> None:
-    name = type(penalty).__name__
-    if not (isinstance(penalty.weight, int | float) and math.isfinite(penalty.weight) and penalty.weight > 0):
-        raise MethodError(f"{name}: weight must be positive, but is {penalty.weight!r}.")
-    points = getattr(penalty, "points", 1)
-    if not (isinstance(points, int) and points >= 1):
-        raise MethodError(f"{name}: points must be a whole number of at least 1, but is {points!r}.")
-    order = getattr(penalty, "order", 0)
-    if not (isinstance(order, int) and 0 <= order <= 6):
-        raise MethodError(f"{name}: order must be a whole number from 0 to 6, but is {order!r}.")

@@ -29,7 +29,16 @@ def interior(
     purpose: str = "interior",
     until: float = 1.0,
 ) -> Float[np.ndarray, "points axes"]:
-    """`count` points (t, x, …) inside the domain, in the first `until` of the problem's duration."""
+    """Points (t, x, …) inside the domain.
+
+    Args:
+        problem: whose domain.
+        count: how many.
+        seed: of the run.
+        sampler: one of `SAMPLERS`.
+        purpose: tells the random numbers of these points from those of others.
+        until: the share of the problem's duration, from its start, in which they lie.
+    """
     unit = _unit(count, len(problem.axes), generator(seed, purpose), sampler)
     end = problem.start + until * problem.duration
     times = problem.start + unit[:, 0] * (end - problem.start)
@@ -59,7 +68,15 @@ def by_residual(
     seed: int,
     purpose: str,
 ) -> Float[np.ndarray, "points axes"]:
-    """`count` of the candidates, drawn in proportion to 1 + |r| / mean|r|."""
+    """Some of many points, drawn in proportion to 1 + |r| / mean|r|.
+
+    Args:
+        candidates: the points.
+        squares: |r|² at each.
+        count: how many to draw.
+        seed: of the run.
+        purpose: tells the random numbers of this choice from those of others.
+    """
     size = np.sqrt(np.asarray(squares, float))
     size = np.where(np.isfinite(size), size, 0.0)
     odds = 1.0 + size / max(float(size.mean()), 1e-300)

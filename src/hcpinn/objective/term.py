@@ -14,6 +14,9 @@ from jaxtyping import Array, Float
 
 from ..trial import Fixed, OpenCondition, Trial, without_zeros
 
+RESIDUAL = "residual"
+"""The name of the equation's own term."""
+
 
 class Block(eqx.Module):
     """What a term is computed from, one row per point in every array."""

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..errors import HcpinnError, ProblemError
-from .expression import TIME, Expression, PointwiseError, coordinate
+from .expression import TIME, Expression, PointwiseError, constant, coordinate
 from .tabulated import Tabulated, knots
 
 _LIBRARIES = ("numpy", "scipy", "jax", "jaxlib")
@@ -124,7 +124,15 @@ def _traced(
     except (jax.errors.TracerArrayConversionError, TypeError):
         axis_of = {name: space.index(name) if name in space else TIME for name in coordinates}
         wrapped = {n: coordinate(c, axis_of[n], space) for n, c in coordinates.items()}
-        return call_data(function, role, {**wrapped, **parameters}, alone)
+        return call_data(function, role, {**wrapped, **for_numpy(parameters, space)}, alone)
+
+
+def for_numpy(parameters: Mapping[str, Any], space: tuple[str, ...]) -> dict[str, Any]:
+    """Parameters that NumPy's functions take too where JAX traces them."""
+    return {
+        n: constant(value, space) if isinstance(value, jax.core.Tracer) else value
+        for n, value in parameters.items()
+    }
 
 
 def _array(value: Any, role: str, shape: tuple[int, ...]) -> Array:

@@ -12,10 +12,11 @@ import numpy as np
 
 from ..errors import ProblemError, unknown_name
 from .declaration import HORIZON
-from .domain import Box
+from .domain import Domain
 from .meetings import check_meetings
 from .motion import check_order, check_velocity
 from .parameters import check_ranges
+from .piece_checks import check_pieces
 from .samples import samples_in
 from .sides import Side
 
@@ -44,6 +45,9 @@ def check_problem(problem: Problem) -> None:
         _ = problem.nominal  # which is checked when it is made
         return
     _ = problem.tables, problem.derivatives  # which run the data and rhs once
+    if not problem.domain.product:
+        check_pieces(problem)
+        return
     inside, *faces = _initial_data(problem)
     _check_finite(problem, inside)
     scales = [max(float(np.abs(v).max()), 1e-300) for v in inside.values]
@@ -60,11 +64,12 @@ def check_problem(problem: Problem) -> None:
 def check_settings(problem: Problem) -> None:
     """What must hold before any data are looked at."""
     check_order(problem)
-    if not isinstance(problem.domain, Box):
+    if not isinstance(problem.domain, Domain):
         raise ProblemError(
-            f"domain must be an Interval(a, b) or a Box((a, b), (c, d)), but is {problem.domain!r}."
+            "domain must be an Interval(a, b), a Box((a, b), (c, d)) or a shape such as Disk((0, 0), 1), but "
+            f"is {problem.domain!r}."
         )
-    _ = problem.boundaries
+    _ = problem.boundaries, problem.pieces
     start, horizon = problem.start, problem.horizon
     if not (isinstance(start, int | float) and math.isfinite(start)):
         raise ProblemError(f"start must be a finite time, but is {start!r}.")
@@ -77,6 +82,8 @@ def check_settings(problem: Problem) -> None:
     for name, value in problem.parameters.items():
         if name in problem.axes:
             raise ProblemError(f"A parameter is called '{name}', which names a coordinate. Rename it.")
+        if callable(value):  # a function that was found, such as a coefficient k(x)
+            continue
         if not (isinstance(value, int | float | np.number) and np.isfinite(value)):
             raise ProblemError(f"The parameter '{name}' must be a finite number, but is {value!r}.")
     said = problem.parameters.get(HORIZON, horizon)

@@ -1,6 +1,4 @@
 """Trusted classical solutions from the same declaration, each with an estimate of its error."""
 
-from .result import Reference
-from .solve import solve_reference
-
-__all__ = ["Reference", "solve_reference"]
+from .result import Reference as Reference
+from .solve import planned as planned, solve_reference as solve_reference

@@ -32,6 +32,9 @@ DEGREE = 24
 """Degree of each element: high enough for spectral accuracy, low enough for sparse matrices."""
 
 
+_JUMP = 1e-3
+"""Change across a point, relative to the largest value, from which on initial data jump there."""
+
 MOST_CALLS = 100_000
 """Evaluations of F after which an integration is stuck."""
 
@@ -58,10 +61,22 @@ class Collocation:
             )
         )
         self._close()
-        values = problem.initial_values([jnp.asarray(self.points)])
-        self.initial = np.moveaxis(np.asarray(problem.to_components(values)), -1, 0)
+        self.initial = self._start()
         self.breaking = self._broken_ends()
         """The ends where the initial data do not meet the boundary data."""
+
+    def _start(self) -> Float[np.ndarray, "components nodes"]:
+        """The initial data at the points; where they jump between elements, the mean of both sides."""
+
+        def at(places: np.ndarray) -> np.ndarray:
+            values = self.problem.initial_values([jnp.asarray(places)])
+            return np.moveaxis(np.asarray(self.problem.to_components(values)), -1, 0)
+
+        values, sides = at(self.points), at(self.patches.places.ravel())
+        means, gaps = (
+            (a @ self.patches.gather.T) for a in (sides, np.abs(sides - values @ self.patches.spread.T))
+        )
+        return np.where(gaps > _JUMP * np.abs(values).max(axis=1, keepdims=True), means, values)
 
     def with_ends(
         self, t: float, state: Float[np.ndarray, " unknowns"]

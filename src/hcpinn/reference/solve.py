@@ -105,6 +105,10 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
 
 def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], SolverResult]:
     """Fourier, patched Chebyshev elements for fronts on an interval, and the spectral Galerkin method."""
+    if problem.pieces:
+        from .elements import solve_elements
+
+        return solve_elements
     patchy = problem.order == 1 and problem.periodic and _patchy(problem)
     if problem.order == 1 and problem.periodic and not patchy:
         return solve_fourier
@@ -119,6 +123,19 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
     if problem.order == 1 and len(problem.space) == 1 and alike and second and (patchy or not turning):
         return solve_chebyshev
     return solve_box
+
+
+_NAMES = {
+    "solve_fourier": "a Fourier method",
+    "solve_chebyshev": "Chebyshev collocation",
+    "solve_box": "a spectral Galerkin method",
+}
+
+
+def planned(problem: Problem) -> str:
+    """Which classical solver checks a problem, in words; nothing is solved."""
+    name = _solver(problem.nominal).__name__
+    return f"{_NAMES.get(name, name.removeprefix('solve_'))}, refined until it stops changing"
 
 
 def _patchy(problem: Problem) -> bool:

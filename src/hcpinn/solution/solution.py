@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ from ..machine.provenance import Provenance
 from ..objective.residual import residual_of
 from ..outcome import Function, History, PointWeights, Stop
 from ..problem import MAX_ORDER, Index, Problem
-from .values import evaluate, on_grid
+from .canvas import Theme, finish
+from .values import evaluate, on_grid, real
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -81,9 +83,39 @@ class Solution:
             raise AttributeError(f"'Solution' has no attribute '{name}'")
         return lambda *coordinates: self.derivative(name[1:], *coordinates)
 
-    def on_grid(self, times: Any, *axes: Any) -> dict[str, np.ndarray]:
-        """Values on the grid of all given times and positions: field → array (times, x, …)."""
-        return on_grid(self.problem, self.function, times, *axes)
+    def on_grid(self, times: Any = 101, *axes: Any) -> dict[str, np.ndarray]:
+        """Values on a grid: field → array (times, x, …); NaN outside a domain that is no box.
+
+        Args:
+            times: the times, or how many there are, equally spaced from start to horizon.
+            axes: the places along x, … or how many there are.
+        """
+        found = grid_axes(self.problem, times, *axes)
+        values = on_grid(self.problem, self.function, *found)
+        contains = getattr(self.problem.domain, "contains", None)
+        if contains is None or getattr(self.problem.domain, "product", True):
+            return values
+        mesh = np.meshgrid(*found[1:], indexing="ij")
+        inside = np.asarray(contains(np.stack([m.ravel() for m in mesh], axis=1))).reshape(mesh[0].shape)
+        return {name: np.where(inside, value, np.nan) for name, value in values.items()}
+
+    def to_arrays(self, times: Any = 101, *axes: Any) -> dict[str, np.ndarray]:
+        """The coordinates and the fields on a grid by name, as `on_grid` takes it."""
+        found = grid_axes(self.problem, times, *axes)
+        return {**dict(zip(self.problem.axes, found, strict=True)), **self.on_grid(*found)}
+
+    def export(self, path: str | Path, times: Any = 51, *axes: Any) -> Path:
+        """Write the solution on a grid for another program.
+
+        Args:
+            path: a file whose name ends with .nc (NetCDF), .pvd (a VTK series for ParaView), .csv, .npz, .mat
+                (MATLAB), or .stablehlo (the function itself, as a program).
+            times: as `on_grid` takes them.
+            axes: likewise.
+        """
+        from .export import export
+
+        return export(self, Path(path), times, *axes)
 
     def residual(self, *coordinates: Any) -> Any:
         """uₜ − F at t, x, …: zero where the equation holds."""
@@ -139,36 +171,49 @@ class Solution:
 
         return save_solution(self, path)
 
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw reference, solution and error side by side; save to `path` or return the figure."""
-        from .figures import Shown, field_figure, finish
+    def plot(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw reference, solution and error side by side.
 
-        return finish(field_figure(Shown.of(self)), path)
+        Args:
+            path: the file to write, a picture or PDF; without one the Matplotlib figure is returned.
+            theme: "light" or "dark", the page it will stand on.
+        """
+        from .figures import field_figure
+        from .shown import Shown
 
-    def plot_slices(self, path: str | Path | None = None) -> Any:
-        """Draw profiles at the start, the middle and the end; save to `path` or return the figure."""
-        from .figures import Shown, finish, slice_figure
+        return finish(field_figure(Shown.of(self)), path, theme)
 
-        return finish(slice_figure(Shown.of(self)), path)
+    def plot_slices(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw profiles at the start, the middle and the end; arguments as for `plot`."""
+        from .figures import slice_figure
+        from .shown import Shown
 
-    def plot_history(self, path: str | Path | None = None) -> Any:
-        """Draw the loss at every step; save to `path` or return the figure."""
-        from .figures import finish, history_figure
+        return finish(slice_figure(Shown.of(self)), path, theme)
 
-        return finish(history_figure(self), path)
+    def plot_history(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw the loss at every step; arguments as for `plot`."""
+        from .figures import history_figure
 
-    def plot_weights(self, path: str | Path | None = None) -> Any:
-        """Draw the final weights of the points over (t, x); save to `path` or return the figure."""
-        from .figures import finish, weights_figure
+        return finish(history_figure(self), path, theme)
 
-        return finish(weights_figure(self), path)
+    def plot_weights(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw the final weights of the points over (t, x); arguments as for `plot`."""
+        from .figures import weights_figure
 
-    def animate(self, path: str | Path, *, frames: int = 51) -> Path:
-        """Write a GIF of the first component in time."""
+        return finish(weights_figure(self), path, theme)
+
+    def animate(self, path: str | Path, *, frames: int = 51, theme: Theme = "light") -> Path:
+        """Write the solution in time as a moving picture.
+
+        Args:
+            path: the file to write; its name ends with .gif, .webp or .png (an animated PNG).
+            frames: how many pictures, equally spaced in time.
+            theme: "light" or "dark", the page it will stand on.
+        """
         from ..machine.files import write_bytes
-        from .figures import animation
+        from .animation import animation
 
-        return write_bytes(path, animation(self, frames))
+        return write_bytes(path, animation(self, path, frames, theme))
 
     def to_xarray(self, times: Any = 101, *axes: Any) -> Any:
         """The solution on a grid as a labelled `xarray.Dataset` (needs the `data` extra)."""
@@ -176,14 +221,19 @@ class Solution:
             import xarray
         except ImportError as error:
             raise HcpinnError("to_xarray needs xarray: pip install xarray.") from error
-        t, *space = grid_axes(self.problem, times, *axes)
-        values = self.on_grid(t, *space)
+        found = self.to_arrays(times, *axes)
         dims = self.problem.axes
         return xarray.Dataset(
-            {name: (dims, value) for name, value in values.items()},
-            coords=dict(zip(dims, (t, *space), strict=True)),
+            {name: (dims, value) for name, value in found.items() if name not in dims},
+            coords={name: found[name] for name in dims},
             attrs={"problem": self.problem.name, "method": self.method.name, "verdict": str(self.verdict)},
         )
+
+    def page(self, path: str | Path) -> Path:
+        """Write one self-contained page with sliders, which evaluates the network in the browser."""
+        from .page import write_page
+
+        return write_page(self, path)
 
     def __repr__(self) -> str:
         return f"Solution of {self.problem.name} by {self.method.name} (seed {self.seed}): {self.verdict}"
@@ -206,6 +256,13 @@ class Solution:
         return values[0] if len(values) == 1 else values
 
 
+_POINTS = {1: 257, 2: 129, 3: 33}
+"""Places along an axis unless given, by number of space dimensions."""
+
+_MOST = 200_000_000
+"""Values that a grid may have: more would fill the memory."""
+
+
 def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
     """Times and positions, given as arrays or as numbers of equally spaced points."""
     ends: list[tuple[float, float]] = [(problem.start, problem.horizon), *problem.domain.bounds]
@@ -213,11 +270,24 @@ def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
         raise ProblemError(
             f"{problem.name} has the coordinates {', '.join(problem.axes)}, but {len(axes) + 1} were given."
         )
-    given: Sequence[Any] = [times, *axes, *[257] * (len(ends) - 1 - len(axes))]
-    return [
-        np.linspace(*end, value) if isinstance(value, int) else np.asarray(value, float)
-        for end, value in zip(ends, given, strict=True)
-    ]
+    rest = len(ends) - 1 - len(axes)
+    given: Sequence[Any] = [times, *axes, *[_POINTS[len(ends) - 1]] * rest]
+    found = []
+    for name, end, value in zip(problem.axes, ends, given, strict=True):
+        counted = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if counted and value < 2:
+            raise ProblemError(
+                f"{value} is no number of points along {name}: a grid has at least 2. For the place {value} "
+                f"write {float(value)}."
+            )
+        found.append(np.linspace(*end, int(value)) if counted else np.atleast_1d(real(value)))
+    count = math.prod(axis.size for axis in found)
+    if count > _MOST:
+        raise ProblemError(
+            f"A grid of {' × '.join(str(axis.size) for axis in found)} points is too large: give fewer than "
+            f"{_MOST:.0e} in all."
+        )
+    return found
 
 
 def _number(value: Any) -> float | None:

@@ -13,12 +13,14 @@ from ..catalog import ENTRIES
 from ..descent import Method, Piecewise, from_dict, to_dict
 from ..equation import fingerprint
 from ..errors import FileError, HcpinnError, UnusableFileError
-from ..evolution import Function as Evolved
+from ..evolution import Function as Evolved, RegionFunction
+from ..family import Member
 from ..machine.files import read_archive, write_archive
 from ..machine.provenance import Provenance
 from ..outcome import Function, History, PointWeights, Stop
-from ..problem import Problem
+from ..problem import Problem, parse_problem
 from ..reference import Reference
+from .family_storage import KIND as FAMILY, rebuild_family
 from .solution import Solution
 from .verdict import Verdict
 
@@ -26,7 +28,9 @@ _KIND, _VERSION = "solution", 3
 
 _ENGINES: dict[str, Callable[[Problem, Method, Mapping[str, np.ndarray]], Function]] = {
     Piecewise.engine: Piecewise.from_arrays,
+    RegionFunction.engine: lambda problem, _, arrays: RegionFunction.from_arrays(problem, arrays),
     Evolved.engine: lambda problem, _, arrays: Evolved.from_arrays(problem, arrays),
+    Member.engine: lambda problem, _, arrays: Member.from_arrays(problem, arrays),
 }
 """How the arrays of each engine become a function again."""
 
@@ -46,8 +50,9 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
     header: dict[str, Any] = {
         "problem": {
             "name": solution.problem.name,
-            "parameters": dict(solution.problem.parameters),
+            "parameters": {k: v for k, v in solution.problem.parameters.items() if not callable(v)},
             "fingerprint": fingerprint(solution.problem),
+            "text": solution.problem.to_text() if solution.problem.from_text else None,
         },
         "engine": solution.function.engine,
         "method": to_dict(solution.method),
@@ -79,14 +84,20 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
 
 def load(
     path: str | Path | zipfile.Path, *, problem: Problem | None = None, method: Method | None = None
-) -> Solution:
-    """Open a saved solution, from a file or from a member of a ZIP.
+) -> Any:
+    """Open a saved `Solution` or `Family`.
 
-    A problem of the catalogue is found by name. For one of your own give it again, since files
-    hold no code; the same goes for a method with parts of your own.
+    Args:
+        path: the file, or a member of a ZIP.
+        problem: what it solves. Only a problem of the catalogue is found by its name; files hold no code.
+        method: how it was trained, needed if the method has custom parts.
     """
-    header, arrays = read_archive(path, kind=_KIND, version=_VERSION)
+    header, arrays = read_archive(path, kind=(_KIND, FAMILY), version=_VERSION)
     try:
+        if header["kind"] == FAMILY:
+            own = _problem(path, header["problem"], None if problem is None else problem.nominal)
+            given: Any = from_dict(header["method"]) if method is None else method
+            return rebuild_family(path, header, arrays, own, given)
         solution = _rebuild(path, header, arrays, problem, method)
         _check_function(path, solution, arrays["probes"])
         return solution
@@ -178,12 +189,18 @@ def _check_function(path: object, solution: Solution, saved: np.ndarray) -> None
 def _problem(path: object, saved: dict[str, Any], given: Problem | None) -> Problem:
     name = saved["name"]
     if given is None:
-        if name not in ENTRIES:
+        text = saved.get("text")
+        if name not in ENTRIES and text is not None:
+            given = parse_problem(text, source=f"the problem in {path}").with_parameters(
+                **saved["parameters"]
+            )
+        elif name not in ENTRIES:
             raise FileError(
                 f"{path} solves '{name}', which is not in the catalogue. Files hold no code: "
                 "give the problem again, load(path, problem=…)."
             )
-        given = ENTRIES[name].problem.with_parameters(**saved["parameters"])
+        else:
+            given = ENTRIES[name].problem.with_parameters(**saved["parameters"])
     if fingerprint(given) != saved["fingerprint"]:
         raise FileError(
             f"{path} was solved for a different problem than '{given.name}' as it stands now: its equation, "

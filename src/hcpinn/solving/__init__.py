@@ -1,6 +1,4 @@
 """Solving: from a problem and a method to a checked solution, within the time there is."""
 
-from .calls import solve, solve_batch
-from .engines import CHECKPOINT, probe
-
-__all__ = ["CHECKPOINT", "probe", "solve", "solve_batch"]
+from .calls import settled as settled, solve as solve, solve_batch as solve_batch
+from .engines import CHECKPOINT as CHECKPOINT, probe as probe

@@ -9,13 +9,12 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from ..catalog import DEFAULT, TAKES_OVER, find_method
+from ..catalog import DEFAULT, TAKES_OVER, find_method, find_problem
 from ..checking import solution_of
-from ..descent import Method, Progress, Run, seconds_spent
+from ..descent import Method, Progress, Run, Status, seconds_spent
 from ..errors import MethodError, NoSolutionError, OutOfTimeError, ProblemError, UnusableFileError
-from ..evolution import Evolution
-from ..evolution import applies as why_not
-from ..machine.files import check_folder
+from ..evolution import Evolution, applies as why_not
+from ..machine.files import answering, check_folder
 from ..machine.precision import double
 from ..machine.processes import is_first
 from ..machine.provenance import provenance
@@ -25,6 +24,7 @@ from ..problem import Problem, refuse_open
 from ..reference import Reference
 from ..solution import Solution
 from .engines import CHECKPOINT, Sitting, estimate
+from .families import solve_family
 from .references import References, late
 
 _WITHIN_REACH = 1e-3
@@ -32,7 +32,7 @@ _WITHIN_REACH = 1e-3
 
 
 def solve(
-    problem: Problem,
+    problem: Problem | str,
     method: Method | Evolution | str | None = None,
     *,
     seed: int = 0,
@@ -43,14 +43,15 @@ def solve(
     max_seconds: float | None = None,
     reference: Reference | bool = True,
     progress: bool | None = None,
+    on_progress: Callable[[Status], Any] | None = None,
     devices: int | None = None,
-) -> Solution:
-    """Solve a problem and check the outcome.
+) -> Any:
+    """Solve a problem and check the outcome: a `Solution`, or a `Family` where parameters are open.
 
     The first Ctrl-C or SIGTERM ends it within two seconds with the best found so far, a second one at once.
 
     Args:
-        problem: what to solve.
+        problem: what to solve, or the name of a problem of the catalogue or of a `.toml` file.
         method: how: a `Method`, an `Evolution`, or the name of one. By default `evolve`; where that does not
             apply, or ends with an estimated error above 1e-3 and above `accuracy`, `expert` takes over.
         seed: the seed of everything random. Same seed, same machine, same compiled programs: same bits.
@@ -67,21 +68,34 @@ def solve(
         reference: a trusted solution to compare with; if True it is computed in the background, if False
             left out.
         progress: whether to show a progress bar; by default only in a terminal or notebook.
+        on_progress: a function that is told a `Status` of stage, loss or estimated error, and time every now
+            and then, from the thread that computes.
         devices: how many devices share out the points; by default all, if each gets 8,192 points
             or more, else one.
 
     Raises:
         OutOfTimeError: `max_seconds` was too short to find anything.
     """
-    _check_problem(problem)
+    problem = _as_problem(problem)
     _check_options(accuracy, max_seconds, checkpoint_every, devices, out)
+    if problem.open:
+        return solve_family(
+            problem,
+            method,
+            seed=seed,
+            accuracy=float(accuracy),
+            max_seconds=max_seconds,
+            reference=reference,
+            progress=progress,
+        )
     if method is None:
         runs = [Run(problem, Evolution(), seed)]
     else:
         runs = [Run(problem, _as_method(method, problem), seed)]
-    sitting = _sitting(
-        runs, accuracy, out, resume, checkpoint_every, max_seconds, reference, progress, devices
+    shown = Progress(
+        visible=progress if is_first() else False, accuracy=float(accuracy), on_progress=on_progress
     )
+    sitting = _sitting(runs, accuracy, out, resume, checkpoint_every, max_seconds, reference, shown, devices)
     if method is None:
         return _within_its_time(sitting, lambda: _by_default(sitting, problem, seed))[0]
     return _within_its_time(sitting, lambda: _judged(sitting, runs, sitting.outcomes(runs)))[0]
@@ -112,7 +126,7 @@ def solve_batch(
             raise MethodError(
                 f"solve_batch takes runs, made as Run(problem, method, seed), but one is {run!r}."
             )
-        _check_problem(run.problem)
+    runs = [settled(run) for run in runs]
     _check_options(accuracy, max_seconds, checkpoint_every, devices, out)
     sitting = _sitting(
         runs, accuracy, out, resume, checkpoint_every, max_seconds, reference, progress, devices
@@ -150,7 +164,8 @@ def _sitting(
 def _spent(out: Any) -> float:
     """Seconds of earlier sittings; a checkpoint of no use is dealt with when it is resumed."""
     try:
-        return seconds_spent(Path(out) / CHECKPOINT)
+        with answering(out):
+            return seconds_spent(Path(out) / CHECKPOINT)
     except UnusableFileError:
         return 0.0
 
@@ -163,7 +178,9 @@ def _within_its_time(sitting: Sitting, work: Callable[[], list[Solution]]) -> li
             return work()
 
     try:
-        return supervised(doubly, sitting.seconds if sitting.strict else None)
+        seconds = sitting.seconds if sitting.strict else None
+        with answering(sitting.out):
+            return supervised(doubly, seconds, sitting.progress.interrupt)
     except Left as left:
         sitting.progress.__exit__(None, None, None)
         stop = Stop.INTERRUPTED if left.interrupted else Stop.TIME
@@ -242,15 +259,19 @@ def _compared(
     ]
 
 
-def _check_problem(problem: Any) -> None:
-    if isinstance(problem, Problem):
-        refuse_open(problem, "Give it a number with problem.with_parameters(…).")
-        return
+def settled(run: Run) -> Run:
+    """A run whose problem and method are no longer names."""
+    problem = _as_problem(run.problem)
+    refuse_open(problem, "Give it a number with problem.with_parameters(…), or hand it to solve.")
+    method = find_method(run.method, problem) if isinstance(run.method, str) else run.method
+    return dataclasses.replace(run, problem=problem, method=method)
+
+
+def _as_problem(problem: Any) -> Problem:
     if isinstance(problem, str):
-        raise ProblemError(
-            f"solve takes a Problem, but is given the name {problem!r}. Write "
-            f"hcpinn.find_problem({problem!r}) for one of the catalogue."
-        )
+        problem = find_problem(problem)
+    if isinstance(problem, Problem):
+        return problem
     if isinstance(problem, list | tuple):
         raise ProblemError(
             f"solve takes one Problem, but is given {len(problem)} in a {type(problem).__name__}. Solve them "

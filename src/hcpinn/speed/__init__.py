@@ -1,25 +1,17 @@
 """How fast a training step is, and how fast it could be."""
 
-from .bench import BenchCase, BenchRow, measure, measure_case, standard_cases
-from .ceilings import Ceilings, all_ceilings, measure_ceilings
-from .counts import Work, step_work
-from .models import model_problem
-from .step import TrainingStep
-from .timing import Timing, time_steps
-
-__all__ = [
-    "BenchCase",
-    "BenchRow",
-    "Ceilings",
-    "Timing",
-    "TrainingStep",
-    "Work",
-    "all_ceilings",
-    "measure",
-    "measure_case",
-    "measure_ceilings",
-    "model_problem",
-    "standard_cases",
-    "step_work",
-    "time_steps",
-]
+from .bench import (
+    BenchCase as BenchCase,
+    BenchRow as BenchRow,
+    cells as cells,
+    measure_case as measure_case,
+    standard_cases as standard_cases,
+)
+from .ceilings import Ceilings as Ceilings, measure_ceilings as measure_ceilings
+from .counts import Work as Work, step_work as step_work
+from .step import (
+    Timing as Timing,
+    TrainingStep as TrainingStep,
+    model_problem as model_problem,
+    time_steps as time_steps,
+)

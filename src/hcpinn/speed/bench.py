@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import os
+import platform
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from ..descent import Adam, Method
 from ..descent.runs import Run
+from ..machine.commit import source_commit
+from ..machine.provenance import provenance
 from ..trial import MLP, Decay, Fourier
 from .ceilings import Ceilings
 from .counts import Work
-from .models import model_problem
-from .step import TrainingStep
-from .timing import Timing
+from .step import Timing, TrainingStep, model_problem
 
 HEADS = ("precision", "runs", "order", "fields", "ms per step", "floor", "over floor", "points per s")
 
@@ -76,31 +80,18 @@ class BenchRow:
         """Time over floor."""
         return self.time / self.floor
 
-    @property
-    def rate(self) -> float:
-        """Points per second, over all runs."""
-        return self.case.points * self.case.runs / self.time
-
     def plain(self) -> dict[str, Any]:
         """A flat mapping, for files."""
         case, timing, work = (dataclasses.asdict(part) for part in (self.case, self.timing, self.work))
         return {**case, "time": timing.pop("median"), **timing, "floor": self.floor, **work}
 
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> BenchRow:
-        """The row from its flat mapping."""
-        known = {**plain, "median": plain["time"]}
-        made = (kind(**{f.name: known[f.name] for f in dataclasses.fields(kind)}) for kind in _PARTS)
-        return cls(*made, floor=plain["floor"])
 
-    def cells(self) -> tuple[str, ...]:
-        """The row as text, under `HEADS`."""
-        case = self.case
-        times = (f"{1e3 * self.time:.3g}", f"{1e3 * self.floor:.3g}", f"{self.ratio:.2g}×")
-        return (case.precision, str(case.runs), str(case.order), str(case.fields), *times, f"{self.rate:.3g}")
-
-
-_PARTS: tuple[Any, ...] = (BenchCase, Timing, Work)
+def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """A row as `plain` gives it, as text under `HEADS`."""
+    took, floor = row["time"], row["floor"]
+    case = (row["precision"], str(row["runs"]), str(row["order"]), str(row["fields"]))
+    times = (f"{1e3 * took:.3g}", f"{1e3 * floor:.3g}", f"{took / floor:.2g}×")
+    return (*case, *times, f"{row['points'] * row['runs'] / took:.3g}")
 
 
 def standard_cases(points: int, runs: int) -> list[BenchCase]:
@@ -113,31 +104,42 @@ def standard_cases(points: int, runs: int) -> list[BenchCase]:
     ]
 
 
-def measure(
-    cases: Sequence[BenchCase],
-    ceilings: dict[str, Ceilings],
-    *,
-    rounds: int = 7,
-    limit: float = 60.0,
-    tell: Callable[[str], None] = lambda what: None,
-) -> Iterator[BenchRow]:
-    """Time each case in turn.
+def measure_case(case: BenchCase, ceilings: Ceilings, *, rounds: int, limit: float = 60.0) -> BenchRow:
+    """Time one case.
 
     Args:
-        cases: the steps to time.
-        ceilings: the machine's best rates, by precision.
-        rounds: how many times each case is timed, at most.
-        limit: seconds after which no further round of a case begins.
-        tell: called with a description of each case as it begins.
+        case: the step to time.
+        ceilings: the machine's best rates in its precision.
+        rounds: how many times it is timed, at most.
+        limit: seconds after which no further round begins.
     """
-    for case in cases:
-        tell(str(case))
-        yield measure_case(case, ceilings[case.precision], rounds=rounds, limit=limit)
-
-
-def measure_case(case: BenchCase, ceilings: Ceilings, *, rounds: int, limit: float) -> BenchRow:
-    """Time one case, for at most about `limit` seconds."""
     step = case.step()
     work = step.work()
     floor = ceilings.floor(work)
     return BenchRow(case, step.time(floor, rounds=rounds, limit=limit), work, floor)
+
+
+def circumstances(program: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """Those of measurements that start now; of paths among the arguments only the last part is kept."""
+    where = provenance()
+    return {
+        "command": " ".join([program, *(Path(argument).name for argument in arguments)]),
+        "device": where.device,
+        "versions": dict(where.versions),
+        "kernels": where.kernels,
+        "platform": platform.platform(),
+        "commit": source_commit(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "load_average": load_average(),
+    }
+
+
+def load_average() -> list[float] | None:
+    """Average numbers of running processes over the last 1, 5 and 15 minutes; None where unknown.
+
+    They should be near zero before a measurement starts.
+    """
+    try:
+        return [round(load, 2) for load in os.getloadavg()]
+    except (OSError, AttributeError):
+        return None

@@ -54,15 +54,6 @@ class Ceilings:
         )
 
 
-def all_ceilings(*, rounds: int = 5, tell: Callable[[str], None] = lambda what: None) -> dict[str, Ceilings]:
-    """The best rates in both precisions; `tell` is called with a description of each as it begins."""
-    found = {}
-    for precision in ("float32", "float64"):
-        tell(f"best rates, {precision}")
-        found[precision] = measure_ceilings(precision, rounds=rounds)
-    return found
-
-
 def measure_ceilings(precision: str, *, rounds: int = 5, seconds: float = 0.1) -> Ceilings:
     """Measure the best rates in a precision: the fastest of several rounds of about `seconds` each."""
     sizes = _SIZES.get(jax.default_backend(), _SIZES["gpu"])

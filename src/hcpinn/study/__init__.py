@@ -1,44 +1,19 @@
 """Studies: problems × methods × seeds as one resumable job, kept in a store."""
 
-from .agreement import Agreement, Pair
-from .compare import Comparison, compare
-from .declaration import Section, Study
-from .from_toml import grid, load_study
-from .named import find_study, named_studies
-from .page import StudyPage
-from .recheck import Recheck, recheck
-from .record import Record, run_key
-from .report import write_report, write_tables
-from .results import Results, read_results
-from .runner import Tally, run_study
-from .store import Store
-from .tables import Table, study_tables
-from .watch import Watch
-
-__all__ = [
-    "Agreement",
-    "Comparison",
-    "Pair",
-    "Recheck",
-    "Record",
-    "Results",
-    "Section",
-    "Store",
-    "Study",
-    "StudyPage",
-    "Table",
-    "Tally",
-    "Watch",
-    "compare",
-    "find_study",
-    "grid",
-    "load_study",
-    "named_studies",
-    "read_results",
-    "recheck",
-    "run_key",
-    "run_study",
-    "study_tables",
-    "write_report",
-    "write_tables",
-]
+from .compare import Agreement as Agreement, Comparison as Comparison, Pair as Pair, compare as compare
+from .declaration import Section as Section, Study as Study
+from .from_toml import (
+    find_study as find_study,
+    grid as grid,
+    load_study as load_study,
+    named_studies as named_studies,
+)
+from .page import StudyPage as StudyPage
+from .recheck import Recheck as Recheck, recheck as recheck
+from .record import Record as Record, run_key as run_key
+from .report import write_report as write_report, write_tables as write_tables
+from .results import Results as Results, read_results as read_results
+from .runner import Tally as Tally, run_study as run_study
+from .store import Store as Store
+from .tables import Table as Table, study_tables as study_tables
+from .watch import Watch as Watch

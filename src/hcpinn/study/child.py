@@ -1,7 +1,8 @@
 """A child process that trains the groups it is given while its parent lives.
 
-Tasks arrive on standard input; progress and results leave on standard output. When the input closes, because
-the parent has finished or died, the child ends at once.
+Tasks arrive on standard input; progress and results leave on standard output. Progress is a tuple: 'started'
+and the kind of device, then the name of a method of `Progress` and its arguments. When the input closes,
+because the parent has finished or died, the child ends at once.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -24,8 +23,7 @@ import numpy as np
 from ..descent import Progress
 from ..errors import HcpinnError
 from ..machine.programs import keep_programs
-from .attempt import GroupOutcome, attempt
-from .workers import sign
+from .workers import GroupOutcome, Task, attempt, sign
 
 START = """
 import pickle, signal, sys
@@ -41,52 +39,24 @@ Ctrl-C in a terminal reaches it too, but its parent tells it when to stop.
 """
 
 STOP = "stop"
-"""Sent in place of a task: end the current one with a checkpoint."""
+"""Sent in place of a task, which is a pickled `Task`: end the current one with a checkpoint."""
 
 _OFTEN = 0.25
 """Seconds between progress messages."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """A group to train."""
-
-    group: bytes
-    """Pickled separately: it holds user functions whose modules may be missing here."""
-    folder: Path
-    deadline: float | None
-    """On the monotonic clock, which the processes of a machine share."""
-    checkpoint_every: float
-    solutions: bool
-
-
-@dataclass(frozen=True)
-class Started:
-    """The process has started, on this kind of device."""
-
-    platform: str
-
-
-@dataclass(frozen=True)
-class Told:
-    """A call of a method of `Progress`, with its arguments."""
-
-    method: str
-    arguments: tuple[Any, ...]
 
 
 def main(settings: Mapping[str, Any]) -> None:
     """Train what is asked for, with these JAX settings, until the input closes."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed is no answer
-    tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+    tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     stop = threading.Event()
 
     def tell(answer: object) -> None:
         try:
             pickle.dump(answer, answers)
             answers.flush()
-        except OSError:  # nobody listens
+        except OSError:  # the parent is gone
             os._exit(1)
 
     threading.Thread(target=_listen, args=(tasks, stop), daemon=True).start()
@@ -94,7 +64,7 @@ def main(settings: Mapping[str, Any]) -> None:
         if jax.config.values.get(name, value) != value:
             jax.config.update(name, value)
     keep_programs()
-    tell(Started(jax.default_backend()))
+    tell(("started", jax.default_backend()))
     while True:
         try:
             tell(_train(tasks.get(), _Telling(tell, stop)))
@@ -103,7 +73,7 @@ def main(settings: Mapping[str, Any]) -> None:
         gc.collect()  # compiled programs refer to themselves, and would hold the device's memory
 
 
-def _listen(tasks: queue.SimpleQueue[Task], stop: threading.Event) -> None:
+def _listen(tasks: queue.SimpleQueue[bytes], stop: threading.Event) -> None:
     while True:
         try:
             message = pickle.load(sys.stdin.buffer)
@@ -115,15 +85,12 @@ def _listen(tasks: queue.SimpleQueue[Task], stop: threading.Event) -> None:
             tasks.put(message)
 
 
-def _train(task: Task, progress: Progress) -> GroupOutcome | HcpinnError:
+def _train(pickled: bytes, progress: Progress) -> GroupOutcome | HcpinnError:
     """The outcome of a task, or why no task can be done here, such as a full disk."""
     try:
-        group = pickle.loads(task.group)
+        task: Task = pickle.loads(pickled)  # its group has functions of the user's, which may be missing here
         sign(task.folder)
-        left = None if task.deadline is None else task.deadline - time.monotonic()
-        every = task.checkpoint_every
-        outcome = attempt(group, task.folder, seconds=left, checkpoint_every=every, progress=progress)
-        return outcome.packed(task.folder, solutions=task.solutions)
+        return attempt(task, progress)
     except HcpinnError as error:
         return error
     except Exception as error:
@@ -142,13 +109,13 @@ class _Telling(Progress):
         return self._stop.is_set()
 
     def stage(self, label: str, steps: int, done: int) -> None:
-        self._tell(Told("stage", (label, steps, done)))
+        self._tell(("stage", label, steps, done))
 
     def update(self, step: int, loss: float, terms: Mapping[str, float] | None = None) -> None:
         if time.monotonic() - self._last >= _OFTEN:
             self._last = time.monotonic()
-            self._tell(Told("update", (step, loss, terms)))
+            self._tell(("update", step, loss, terms))
 
     def losses(self, first: int, names: Sequence[str], values: np.ndarray) -> None:
         """Only the last step of each block is passed on."""
-        self._tell(Told("losses", (first + len(values) - 1, list(names), values[-1:])))
+        self._tell(("losses", first + len(values) - 1, list(names), values[-1:]))

@@ -17,8 +17,10 @@ import os
 import secrets
 import socket
 import tempfile
+import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,27 +28,28 @@ from ..descent import Progress
 from ..errors import HcpinnError, MethodError, unknown_name
 from ..machine.files import write_bytes
 from ..machine.programs import keep_programs
-from .attempt import GroupOutcome, attempt
 from .groups import Group
-from .workers import RETRIES, sign
+from .workers import RETRIES, GroupOutcome, Task, attempt, sign
 
 _TOKEN = "token"
 """A file that tells a worker whether it can see the folder of its group."""
 
 _PRIVATE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
 """Environment variables that make Ray listen on 127.0.0.1, as it always does on Windows and macOS, and, from
-Ray 2.52 on, refuse whoever does not show its token."""
+Ray 2.52 on, refuse connections without its token."""
 
 
 @contextlib.contextmanager
-def ray_workers(cluster: str, *, checkpoint_every: float, solutions: bool) -> Iterator[RayWorkers]:
+def ray_workers(cluster: str) -> Iterator[RayWorkers]:
     """The workers of a cluster, 'ray' or 'ray:ADDRESS'; a cluster that was started for them is shut down."""
     kind, _, address = cluster.partition(":")
     if kind != "ray":
         raise unknown_name("kind of cluster", kind, ["ray"])
     with contextlib.ExitStack() as stack:
-        if not address:
-            stack.enter_context(_environment(_PRIVATE))
+        for name, value in _PRIVATE.items() if not address else ():
+            if name not in os.environ:  # also for the programs that Ray starts
+                os.environ[name] = value
+                stack.callback(os.environ.pop, name, None)
         try:
             import ray
         except ImportError as error:
@@ -56,7 +59,7 @@ def ray_workers(cluster: str, *, checkpoint_every: float, solutions: bool) -> It
                 _check_address(address)
             _begin(ray, address)
             stack.callback(ray.shutdown)
-        yield RayWorkers(ray, checkpoint_every, solutions)
+        yield RayWorkers(ray)
 
 
 def _begin(ray: Any, address: str) -> None:
@@ -81,20 +84,8 @@ def _begin(ray: Any, address: str) -> None:
         constants.ENABLE_RAY_CLUSTER = before
 
 
-@contextlib.contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """These environment variables within the block, also for programs started in it; set ones stay."""
-    added = values.keys() - os.environ.keys()
-    os.environ.update({name: values[name] for name in added})
-    try:
-        yield
-    finally:
-        for name in added:
-            os.environ.pop(name, None)
-
-
 def _check_address(address: str) -> None:
-    """Find out in seconds, where Ray takes minutes, that nobody listens at HOST:PORT."""
+    """Find out in seconds that nothing listens at HOST:PORT; Ray takes minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         return
@@ -110,8 +101,8 @@ class RayWorkers:
     abreast = 1
     interrupted = False
 
-    def __init__(self, ray: Any, checkpoint_every: float, solutions: bool):
-        self._ray, self._every, self._solutions = ray, checkpoint_every, solutions
+    def __init__(self, ray: Any):
+        self._ray = ray
         self._running: dict[Any, Group] = {}
         self._resource = "GPU" if self._amount("GPU") else "CPU"
         needs = {"num_gpus": 1} if self._resource == "GPU" else {"num_cpus": 1}
@@ -132,13 +123,11 @@ class RayWorkers:
         """How many more groups can start now."""
         return self.devices - len(self._running)
 
-    def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
+    def start(self, task: Task, progress: Progress) -> None:
         """Give a group to a worker. Its progress is not shown."""
         token = secrets.token_hex(8)
-        write_bytes(folder / _TOKEN, token.encode())
-        where = (str(folder.absolute()), token)
-        task = self._remote.remote(group, where, seconds, self._every, self._solutions)
-        self._running[task] = group
+        write_bytes(task.folder / _TOKEN, token.encode())
+        self._running[self._remote.remote(task, task.left, token)] = task.group
 
     def wait(self) -> tuple[Group, GroupOutcome]:
         """The next group that has ended, and its outcome."""
@@ -155,19 +144,13 @@ class RayWorkers:
             return group, GroupOutcome(trouble=f"Its worker died {RETRIES + 1} times: {reason}")
 
 
-def _train(
-    group: Group, where: tuple[str, str], seconds: float | None, every: float, solutions: bool
-) -> GroupOutcome:
-    """What a worker does: `attempt`, returning solutions as the content of files."""
+def _train(task: Task, seconds: float | None, token: str) -> GroupOutcome:
+    """What a worker does: `attempt`, with a deadline by its own clock."""
     keep_programs()  # its process is hcpinn's own
-    with contextlib.ExitStack() as stack:
-        folder, token = Path(where[0]), where[1]
-        shared = (folder / _TOKEN).exists() and (folder / _TOKEN).read_text() == token
-        if shared:
-            sign(folder)
-        else:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hcpinn-")))
-        outcome = attempt(
-            group, folder, seconds=seconds, checkpoint_every=every, progress=Progress(visible=False)
-        )
-        return outcome.packed(folder, solutions=solutions)
+    task = replace(task, deadline=None if seconds is None else time.monotonic() + seconds)
+    seen = task.folder / _TOKEN
+    if seen.exists() and seen.read_text() == token:
+        sign(task.folder)
+        return attempt(task, Progress(visible=False))
+    with tempfile.TemporaryDirectory(prefix="hcpinn-") as folder:
+        return attempt(replace(task, folder=Path(folder)), Progress(visible=False))

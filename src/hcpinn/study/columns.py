@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from .numbers import number, seconds
+from .record import budget
 from .rows import Middle, Row, Spread, components
-from .settings import budget
 
 _Row = TypeVar("_Row", bound=Row)
 
@@ -88,7 +88,14 @@ def parameter_columns(rows: Sequence[Row]) -> list[Column]:
 def error_columns(
     title: str, rows: Sequence[_Row], measure: str, *, middle: Middle = "median"
 ) -> list[Column]:
-    """A figure over the seeds by its mean or median, its range, and more for programs."""
+    """A figure over the seeds, its range, and more for programs.
+
+    Args:
+        title: of the first column; in the others something else stands in place of its last word.
+        rows: those of the table.
+        measure: which figure, as `measured` knows it.
+        middle: what stands for several seeds.
+    """
     found = [row.found(measure) for row in rows]
     cells = tuple(_error(spread, row, middle) for spread, row in zip(found, rows, strict=True))
     columns = [Column(title, cells, "figure")]

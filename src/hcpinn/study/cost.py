@@ -1,4 +1,4 @@
-"""Estimate what a group of runs costs before it starts: a model of time and memory.
+"""Estimate what a group of runs, or a study, costs before it starts: a model of time and memory.
 
 Time: each step costs a fixed overhead, and for each run `Stage.work` (about points × network
 parameters) for each derivative that is carried along.
@@ -23,9 +23,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +38,9 @@ from ..machine.precision import double
 from ..objective import chunk_size
 from ..problem import Problem
 from ..trial import Embedding, LayeredNetwork, Network
+from .declaration import Study
+from .groups import Group, grouped
+from .store import Store
 
 _EVALUATIONS = 1.5
 """Evaluations of the loss per step with a line search, on average."""
@@ -107,60 +111,42 @@ _EVOLUTION = Cost(10.0, 1 << 30)
 """About what an evolution takes, whatever the machine."""
 
 
-@dataclass(frozen=True)
-class _Shape:
-    """What the cost of a run depends on."""
-
-    size: int
-    """Parameters of the network."""
-    features: int
-    indices: int
-    """Derivatives carried through the network, including the value itself."""
-    outputs: int
-    width: int
-    depth: int
-
-
 @cache
-def _shape(problem: Problem, embedding: Embedding, network: Network) -> _Shape:
-    outputs = len(problem.components)
+def _sizes(problem: Problem, embedding: Embedding, network: Network) -> tuple[int, int]:
+    """Parameters of the network, and features that it sees."""
     with double():
         embed = embedding.bind(problem)
         features = jax.eval_shape(embed, jnp.zeros((1, len(problem.axes)))).shape[1]
-        parameters = jax.eval_shape(lambda key: network.init(key, features, outputs), jax.random.key(0))
-    return _Shape(
-        size=sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(parameters)),
-        features=features,
-        indices=len(closure((*problem.derivatives, problem.leading))),
-        outputs=outputs,
-        width=getattr(network, "width", 32),
-        depth=getattr(network, "depth", 4),
-    )
+        start = lambda key: network.init(key, features, len(problem.components))
+        parameters = jax.eval_shape(start, jax.random.key(0))
+    return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(parameters)), features
 
 
 def cost(runs: Sequence[Run], machine: Machine) -> Cost:
-    """Time and memory of runs that train together."""
+    """Time and memory of `runs` that train together on a `machine`."""
     count, method = len(runs), runs[0].method
     if method.engine != Method.engine:
         return Cost(count * _EVOLUTION.seconds, _EVOLUTION.bytes)
-    shape = _shape(runs[0].problem, method.embedding, method.network)
+    problem, network = runs[0].problem, method.network
+    size, features = _sizes(problem, method.embedding, network)
+    outputs, indices = len(problem.components), len(closure((*problem.derivatives, problem.leading)))
+    width, depth = getattr(network, "width", 32), getattr(network, "depth", 4)
     lessons = method.windows * (len(method.horizons) - 1 + method.lessons)
     lessons *= len(method.curriculum.factors) if method.curriculum else 1
-    seconds = 0.0
+    seconds, states = 0.0, 0
     for stage in method.stages:
         points = method.batches.size if method.batches and stage.tolerant else method.points
-        work = stage.work(points, shape.size) * shape.indices * (1.0 if stage.tolerant else _EVALUATIONS)
-        speed = _speed(machine, method.network, stage)
+        work = stage.work(points, size) * indices * (1.0 if stage.tolerant else _EVALUATIONS)
+        speed = _speed(machine, network, stage)
         seconds += machine.compiling + lessons * stage.steps * (speed.overhead + count * work / speed.rate)
+        vectors = 10 + (2 * stage.memory if isinstance(stage, LBFGS) else 0)
+        state = _STATES * vectors * size * stage.dtype.itemsize
+        states = max(states, state + needed_bytes(stage, size, outputs, points=method.points))
 
     item = max(stage.dtype.itemsize for stage in method.stages)
-    jet = shape.width * shape.indices
-    chunk = chunk_size(
-        width=shape.width, indices=shape.indices, itemsize=item, runs=count, platform=machine.platform
-    )
-    layers = min(chunk, method.points) * jet * item * (shape.depth + 1) * _KEPT
-    fixed = method.points * 8 * (shape.indices * (shape.features + 2 * shape.outputs) + 4)
-    states = max(_state_bytes(stage, shape, method.points) for stage in method.stages)
+    chunk = chunk_size(width=width, indices=indices, itemsize=item, runs=count, platform=machine.platform)
+    layers = min(chunk, method.points) * width * indices * item * (depth + 1) * _KEPT
+    fixed = method.points * 8 * (indices * (features + 2 * outputs) + 4)
     return Cost(seconds, int(count * (layers + fixed + states)))
 
 
@@ -171,19 +157,75 @@ def _speed(machine: Machine, network: Network, stage: Stage) -> Speed:
     return found or machine.plain[stage.dtype.itemsize]
 
 
-def _state_bytes(stage: Stage, shape: _Shape, points: int) -> int:
-    vectors = 10 + (2 * stage.memory if isinstance(stage, LBFGS) else 0)
-    state = _STATES * vectors * shape.size * stage.dtype.itemsize
-    return state + needed_bytes(stage, shape.size, shape.outputs, points=points)
-
-
 def largest_group(runs: Sequence[Run], machine: Machine, *, most: int = LARGEST, abreast: int = 1) -> int:
     """How many of some runs of one shape fit into the memory that is free, at least one.
 
-    `abreast` is how many groups of that size are to fit at once.
+    Args:
+        runs: those of the shape.
+        machine: where they train.
+        most: how many may train together.
+        abreast: how many groups of that size are to fit at once.
     """
     free = available_bytes()
     size = min(most, len(runs))
     while size > 1 and free is not None and abreast * cost(runs[:size], machine).bytes > _USABLE * free:
         size -= 1
     return size
+
+
+@dataclass(frozen=True)
+class Share:
+    """What is left to train of one section, without what earlier sections train; or of all."""
+
+    section: str
+    runs: int
+    """Different ones."""
+    kept: int
+    """Those in the store."""
+    groups: int
+    """Groups to train whose first run is of this section."""
+    largest: int
+    """Runs in the largest of them."""
+    seconds: tuple[float, ...]
+    """Of those groups, by machine."""
+    bytes: int
+    """What the largest of them takes."""
+
+
+def forecast(
+    study: Study, out: str | Path | None = None, *, together: int | None = None, processes: int = 1
+) -> tuple[list[Share], Share]:
+    """What each section of a study has to train, and all of it, with how long that takes here and on an H200.
+
+    Args:
+        study: the study.
+        out: the folder of its store, which may not exist yet.
+        together: the largest number of runs that train together.
+        processes: how many groups share the memory; times are for one group after another.
+    """
+    here = this_machine()
+    kept = Store(out).keys() if out is not None and Store.at(out) else set()
+    groups = grouped(
+        study.wanted,
+        study.wanted.keys() - kept,
+        size=lambda runs: largest_group(runs, here, most=together or LARGEST, abreast=processes),
+    )
+
+    def share(name: str, keys: Collection[str], own: Sequence[Group]) -> Share:
+        costs = [[cost(group.runs, machine) for group in own] for machine in (here, H200)]
+        return Share(
+            name,
+            len(keys),
+            len(kept.intersection(keys)),
+            len(own),
+            max(map(len, own), default=0),
+            tuple(sum(each.seconds for each in found) for found in costs),
+            max((each.bytes for each in costs[0]), default=0),
+        )
+
+    left, lines = list(groups), []
+    for section in study.sections:
+        own = [group for group in left if group.keys[0] in section.keys]
+        left = [group for group in left if group not in own]
+        lines.append(share(section.name, section.keys, own))
+    return lines, share("", study.wanted, groups)

@@ -12,6 +12,7 @@ from typing import Any
 from ..descent import Method, with_budget
 from ..descent.runs import Run
 from ..errors import MethodError, unknown_name
+from ..solving import settled
 from .record import run_key
 
 
@@ -36,6 +37,7 @@ class Section:
             raise MethodError(f"The section '{self.name}' has no runs.")
         if not self.accuracy > 0:
             raise MethodError(f"{self.name}: accuracy must be positive, but is {self.accuracy!r}.")
+        object.__setattr__(self, "runs", tuple(map(settled, self.runs)))
         if not self.labels:
             object.__setattr__(self, "labels", tuple(run.method.name for run in self.runs))
         if len(self.runs) != len(self.labels):

@@ -27,20 +27,6 @@ def code(text: str) -> str:
     return re.sub(r"\b\d[\d.]*e-\d+\b", r'<span class="whole">\g<0></span>', marked)
 
 
-def contents(parts: Sequence[tuple[str, str, str, Sequence[tuple[str, str, str]]]]) -> str:
-    """The navigation: id, title, remark and the parts of each part."""
-
-    def entry(name: str, title: str, remark: str) -> str:
-        small = f"<small>{escape(remark)}</small>" if remark else ""
-        return f'<a href="#{name}"><span>{escape(title)}</span>{small}</a>'
-
-    lines = []
-    for name, title, remark, inner in parts:
-        nested = "".join(f"<li>{entry(*part)}</li>" for part in inner)
-        lines.append(f"<li>{entry(name, title, remark)}{f'<ul>{nested}</ul>' if nested else ''}</li>")
-    return f"<ul>{''.join(lines)}</ul>"
-
-
 def tiles(facts: Iterable[tuple[str, str]]) -> str:
     """The figures at the top: a number and what it counts."""
     items = "".join(f"<li><b>{escape(number)}</b><span>{escape(what)}</span></li>" for number, what in facts)

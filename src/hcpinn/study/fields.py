@@ -16,7 +16,7 @@ from ..descent.runs import Run
 from ..errors import HcpinnError
 from ..machine.files import read_archive, write_archive
 from ..reference import solve_reference
-from ..solution.figures import Shown
+from ..solution.shown import Shown
 from ..solution.solution import Solution
 from .record import Record
 from .store import Store

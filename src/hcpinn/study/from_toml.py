@@ -1,4 +1,4 @@
-"""Studies as TOML files.
+"""Studies by name, which extensions register, and as TOML files.
 
 name = "first look"
 problems = ["allen-cahn-1", "advection"]
@@ -14,17 +14,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..catalog import find_method, find_problem
+from ..catalog import extensions, find_method, find_problem
 from ..descent.runs import Run
 from ..errors import HcpinnError, MethodError, unknown_name
 from ..machine.files import read_toml
 from ..problem import Problem
 from .declaration import Section, Study
-from .named import find_study
 
 _SECTION = ("name", "title", "problems", "methods", "seeds", "parameters", "accuracy", "budget")
 _STUDY = (*_SECTION, "include", "section")
@@ -173,3 +172,16 @@ def _check_names(data: Mapping[str, Any], known: Sequence[str], kind: str) -> No
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def named_studies() -> dict[str, Callable[[], Study]]:
+    """Every study that has a name; the docstring of each says what it is."""
+    return {name: make for added in extensions() for name, make in added.studies().items()}
+
+
+def find_study(name: str) -> Study:
+    """The study of this name."""
+    known = named_studies()
+    if name not in known:
+        raise unknown_name("study", name, known)
+    return known[name]()

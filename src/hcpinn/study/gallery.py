@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..catalog import ENTRIES
 from ..errors import HcpinnError
-from ..solution.figures import Shown, field_figure, slice_figure
+from ..solution.figures import field_figure, slice_figure
+from ..solution.shown import Shown
 from .columns import measures_of
 from .fields import fields_of
 from .numbers import number
@@ -133,16 +134,16 @@ def errors_picture(
     label: str,
     *,
     middle: Middle = "median",
-    beside: Sequence[float | None] = (),
+    others: Sequence[float | None] = (),
     source: str = "",
 ) -> Picture:
-    """The errors of a table's rows, beside figures from elsewhere if there are any; see `errors_figure`."""
+    """The errors of a table's rows, with figures from elsewhere if there are any; see `errors_figure`."""
     return drawn(
         f"{table.name} {measure}",
         f"{table.title}: relative {label} errors",
         said(table.rows, measure),
         lambda: errors_figure(
-            table.rows, measure, f"relative {label} error", middle=middle, beside=beside, source=source
+            table.rows, measure, f"relative {label} error", middle=middle, others=others, source=source
         ),
     )
 

@@ -15,10 +15,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import cloudpickle
@@ -27,10 +25,9 @@ import jax
 from ..descent import Progress, Stop
 from ..errors import HcpinnError, MethodError
 from ..machine.interrupt import patient_interrupt
-from .attempt import GroupOutcome
-from .child import START, STOP, Started, Task, Told
+from .child import START, STOP
 from .groups import Group
-from .workers import RETRIES
+from .workers import RETRIES, GroupOutcome, Task
 
 _POLL = 0.2
 """Seconds between two looks at whether someone has interrupted."""
@@ -43,10 +40,10 @@ _PLAIN = (str, int, float, type(None))
 
 
 @contextlib.contextmanager
-def local_processes(count: int, *, checkpoint_every: float, solutions: bool) -> Iterator[Processes]:
+def local_processes(count: int) -> Iterator[Processes]:
     """So many processes, none of which outlives this block; the first Ctrl-C in it stops them patiently."""
     with patient_interrupt() as event:
-        workers = Processes(count, checkpoint_every, solutions, event)
+        workers = Processes(count, event)
         try:
             yield workers
         finally:
@@ -58,7 +55,7 @@ class _Assignment:
     """A group in training."""
 
     group: Group
-    task: Task
+    task: bytes
     progress: Progress
     deaths: int = 0
     """Processes that died of it, or with it."""
@@ -69,9 +66,8 @@ class Processes:
 
     devices = 1
 
-    def __init__(self, count: int, checkpoint_every: float, solutions: bool, event: threading.Event):
-        self.abreast = count
-        self._every, self._solutions, self._event = checkpoint_every, solutions, event
+    def __init__(self, count: int, event: threading.Event):
+        self.abreast, self._event = count, event
         self._idle: list[_Child] = []
         self._busy: dict[_Child, _Assignment] = {}
         self._heard: queue.SimpleQueue[tuple[_Child, Any]] = queue.SimpleQueue()
@@ -84,11 +80,10 @@ class Processes:
     def interrupted(self) -> bool:
         return self._event.is_set()
 
-    def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
-        deadline = None if seconds is None else time.monotonic() + seconds
-        task = Task(_pickled(group), folder.absolute(), deadline, self._every, self._solutions)
+    def start(self, task: Task, progress: Progress) -> None:
+        pickled = _pickled(task)
         progress.__enter__()
-        self._give(_Assignment(group, task, progress))
+        self._give(_Assignment(task.group, pickled, progress))
 
     def wait(self) -> tuple[Group, GroupOutcome]:
         while True:
@@ -123,11 +118,11 @@ class Processes:
     def _hear(self, child: _Child, message: Any) -> GroupOutcome | None:
         """What came of the group of a process, once its message says so."""
         match message:
-            case Told():
-                getattr(self._busy[child].progress, message.method)(*message.arguments)
-            case Started():
+            case ("started", str(platform)):
                 child.started = True
-                _check_platform(message.platform)
+                _check_platform(platform)
+            case (str(method), *arguments):
+                getattr(self._busy[child].progress, method)(*arguments)
             case HcpinnError():
                 raise message
             case GroupOutcome():
@@ -215,12 +210,13 @@ class _Child:
                 return
 
 
-def _pickled(group: Group) -> bytes:
+def _pickled(task: Task) -> bytes:
     try:
-        return cloudpickle.dumps(group)
+        return cloudpickle.dumps(task)
     except Exception as error:  # whatever the user's own functions hold
+        first = task.group.runs[0]
         raise MethodError(
-            f"{group.runs[0].problem.name} by {group.runs[0].method.name} cannot be given to another process "
+            f"{first.problem.name} by {first.method.name} cannot be given to another process "
             f"({type(error).__name__}: {error}). Train with one process."
         ) from error
 

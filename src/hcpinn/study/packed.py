@@ -22,7 +22,7 @@ from .record import Record
 
 _RUNS = "runs.jsonl"
 
-Line = tuple[Record, bytes]
+RecordLine = tuple[Record, bytes]
 """A record with the line it stands in."""
 
 
@@ -32,9 +32,9 @@ class Packed:
     def __init__(self, folder: Path):
         self._folder = folder
         self._seen: tuple[int, ...] | None = None
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, RecordLine] = {}
 
-    def lines(self) -> Mapping[str, Line]:
+    def lines(self) -> Mapping[str, RecordLine]:
         """The records with their lines, by key."""
         path = self._folder / _RUNS
         seen = written(path)
@@ -62,7 +62,7 @@ class Packed:
             root = zipfile.Path(archive)
             yield {key.removesuffix(".npz"): root / key for key in archive.namelist()}
 
-    def write_lines(self, lines: Mapping[str, Line]) -> None:
+    def write_lines(self, lines: Mapping[str, RecordLine]) -> None:
         """Replace all records."""
         with writing(self._folder / _RUNS) as stream:
             for _, line in sorted(lines.values(), key=lambda item: item[0].place):
@@ -84,8 +84,8 @@ def line_of(data: Any) -> bytes:
     return json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
 
 
-def _parsed(stream: IO[bytes], path: Path) -> dict[str, Line]:
-    found: dict[str, Line] = {}
+def _parsed(stream: IO[bytes], path: Path) -> dict[str, RecordLine]:
+    found: dict[str, RecordLine] = {}
     number = 0
     while text := stream.readline(LARGEST_TEXT + 2):
         number += 1

@@ -29,11 +29,11 @@ class Chapter:
     title: str
     html: str
     remark: str = ""
-    """What the contents say beside its title."""
+    """What the contents say next to its title."""
     short: str = ""
     """Its title in the contents, if that is another."""
     inner: tuple[Chapter, ...] = ()
-    """Chapters that the contents show below it, in place of content of its own."""
+    """Chapters that the contents show below it; it then has no content itself."""
 
 
 class StudyPage:
@@ -43,7 +43,7 @@ class StudyPage:
     """
 
     style = script = ""
-    """CSS and JavaScript of its own."""
+    """Additional CSS and JavaScript."""
     title: str
     lead: str
     """HTML below the title."""
@@ -113,7 +113,14 @@ READING = (
 def table_chapter(
     table: Table, drawn: Sequence[str], *, later: str = "Not yet run", short: str = ""
 ) -> Chapter:
-    """A table with its figures, folded away while nothing of it was run."""
+    """A table with its figures, folded away while nothing of it was run.
+
+    Args:
+        table: the table.
+        drawn: its figures, as HTML.
+        later: what stands for it as long as it is folded away.
+        short: its title in the contents, if that is another.
+    """
     about = f'<p class="about">{elements.code(table.about)}</p>' if table.about else ""
     if not table.rows:
         html = f'{about}<p class="about">Not yet run.</p>'
@@ -153,6 +160,21 @@ def provenance_chapter(results: Results, unopened: Sequence[str]) -> Chapter:
     if unopened:
         cards.append(facts("Solutions that could not be drawn", [("", text) for text in unopened]))
     return Chapter("provenance", "Provenance", f'<div class="facts">{"".join(cards)}</div>')
+
+
+def contents(chapters: Sequence[Chapter]) -> str:
+    """The navigation: each chapter with its title and remark, and those within it below."""
+
+    def entry(name: str, part: Chapter) -> str:
+        small = f"<small>{escape(part.remark)}</small>" if part.remark else ""
+        return f'<a href="#{name}"><span>{escape(part.short or part.title)}</span>{small}</a>'
+
+    lines = []
+    for part in chapters:
+        nested = "".join(f"<li>{entry(inner.name, inner)}</li>" for inner in part.inner)
+        first = entry(part.inner[0].name if part.inner else part.name, part)
+        lines.append(f"<li>{first}{f'<ul>{nested}</ul>' if nested else ''}</li>")
+    return f"<ul>{''.join(lines)}</ul>"
 
 
 def _named(kind: str, names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import re
 import threading
 from typing import TYPE_CHECKING
 
-from ..solution.figures import BLUE, GREY, ORANGE
+from ..solution.canvas import BLUE, GREY, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,14 +10,12 @@ from typing import Any
 
 from ..descent.runs import Run
 from ..errors import FileError, HcpinnError, MethodError
-from .agreement import Pair, other_seeds
-from .compare import FILE, Comparison
+from .compare import FILE, Comparison, Pair, other_seeds
 from .declaration import Section, Study
 from .record import Record
 from .runner import Tally, run_study
-from .sample import DEFAULT, groups_of, spread_out
 from .store import Store
-from .trained_groups import TrainedGroup, runs_of, trained_groups
+from .trained_groups import DEFAULT, TrainedGroup, groups_of, run_of, spread_out, trained_groups
 from .watch import Watch
 
 
@@ -64,7 +62,7 @@ class Recheck(Comparison):
     selection: Selection
 
     def write(self, folder: str | Path) -> Path:
-        """Write `recheck.json` beside the runs that were trained for it."""
+        """Write `recheck.json` next to the runs trained for it."""
         chosen = self.selection
         left_out = list(chosen.left_out)
         return self._write(
@@ -103,6 +101,7 @@ def select(
     found = trained_groups(records, alone=alone)
     if not found:
         raise FileError(f"{folder} has no finished run, so there is nothing to train again.")
+    known = {record.key: record for record in records}
     chosen: list[TrainedGroup] = []
     runs: dict[str, tuple[Run, float]] = {}
     left_out: list[str] = []
@@ -110,7 +109,7 @@ def select(
         if len(chosen) == groups or (sample and sum(len(g.records) for g in chosen) >= sample):
             break
         try:
-            runs.update(runs_of(group, records, study))
+            runs.update({key: run_of(known[key], study) for key in group.keys})
             chosen.append(group)
         except HcpinnError as error:
             if keys:

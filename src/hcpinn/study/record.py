@@ -1,4 +1,4 @@
-"""The record of a run: what was trained, how it ended, and where and with what it was computed."""
+"""The record of a run: what was trained with which settings, how it ended, where and with what."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Record:
-    """One finished run: trained to its end, or failed for a reason."""
+    """One finished run: trained completely, or failed for a reason."""
 
     key: str
     """The content address of problem, method, seed and accuracy: `run_key`."""
@@ -80,7 +80,7 @@ class Record:
 
     @property
     def done(self) -> bool:
-        """Whether the run came to its end."""
+        """Whether the run was trained completely."""
         return self.status == DONE
 
     @property
@@ -90,7 +90,7 @@ class Record:
 
     @property
     def kernels(self) -> str:
-        """How its kernels were chosen; where nobody says, as was usual: on a GPU by timing."""
+        """How its kernels were chosen; in old records, which do not say, by timing on a GPU."""
         on_cpu = str(self.summary.get("device") or "cpu").startswith("cpu")
         return self.summary.get("kernels") or (BY_RULE if on_cpu else BY_TIMING)
 
@@ -140,7 +140,12 @@ def check_version(data: Any, kind: str, source: object) -> None:
 
 
 def run_key(run: Run, accuracy: float = 1e-2) -> str:
-    """40 hexadecimal digits that stand for everything the outcome of a run depends on."""
+    """40 hexadecimal digits that stand for everything the outcome of a run depends on.
+
+    Args:
+        run: problem, method and seed.
+        accuracy: the relative L2 error up to which it counts as converged.
+    """
     settings = {name: value for name, value in to_dict(run.method).items() if name != "name"}
     # Keys are older than `lessons`: each was a horizon of 1.0 then, with a switch to leave out the last ones.
     if (lessons := settings.pop("lessons", None)) is not None:
@@ -154,7 +159,7 @@ def run_key(run: Run, accuracy: float = 1e-2) -> str:
 
 
 def _is_plain(method: Method) -> bool:
-    """Whether a method is told by its text alone, without functions or data of one's own."""
+    """Whether a text describes a method completely: it has no custom functions or data."""
     try:
         return from_dict(to_dict(method)) == method
     except HcpinnError:
@@ -171,7 +176,17 @@ def record_of(
     group: tuple[str, ...] = (),
     accuracy: float | None = None,
 ) -> Record:
-    """The record of a run that came to its end."""
+    """The record of a run that was trained completely.
+
+    Args:
+        solution: what it found.
+        key: its address.
+        trained_together: how many runs shared its steps.
+        commit: of hcpinn's source.
+        finished: when it ended, in ISO form.
+        group: the first digits of the keys of these runs, in their order.
+        accuracy: the relative L2 error up to which it counts as converged.
+    """
     return Record(
         **_identity(key, solution.problem, solution.method, solution.seed),
         status=DONE,
@@ -244,3 +259,42 @@ def _curve(name: str, values: Any) -> np.ndarray:
     if name == "step":
         return np.asarray(values, int)
     return np.asarray([np.nan if v is None else v for v in values], float)
+
+
+Settings = Mapping[str, Any]
+
+
+def recorded_settings(record: Record) -> Settings:
+    """Every setting of a record, with the defaults of those that its version of hcpinn did not know yet."""
+    written = json.loads(record.method_text)
+    try:
+        return json.loads(json.dumps(to_dict(from_dict(written))))
+    except HcpinnError:  # a method with custom parts is known by its text alone
+        return written
+
+
+def unnamed(settings: Settings) -> str:
+    """All settings but the name, as text."""
+    return json.dumps({name: value for name, value in settings.items() if name != "name"}, sort_keys=True)
+
+
+def digest(method: Method) -> str:
+    """Digits that stand for all settings of a method but its name."""
+    return hashlib.sha256(unnamed(to_dict(method)).encode()).hexdigest()[:8]
+
+
+def budget(record: Record) -> str:
+    """The steps of each stage and the points that a record was trained with."""
+    settings = recorded_settings(record)
+    steps = " + ".join(f"{stage.get('steps', 0):,}" for stage in settings.get("stages", ()))
+    return f"{steps} steps, {settings.get('points', 0):,} points"
+
+
+def kind(part: Any) -> Any:
+    """The kind of a part of a method, or the setting itself where it has no parts."""
+    return part.get("kind") if isinstance(part, Mapping) else part
+
+
+def exact_start(record: Record) -> bool:
+    """Whether the run meets its initial data exactly, rather than by a penalty."""
+    return kind(recorded_settings(record).get("lift")) != "NoLift"

@@ -10,10 +10,10 @@ from string import Template
 from .. import __version__
 from ..catalog import extensions
 from ..errors import unknown_name
-from ..machine.files import write_bytes
+from ..machine.files import answering, write_bytes
 from . import elements
 from .gallery import Picture
-from .page import Chapter, StudyPage
+from .page import StudyPage, contents
 from .results import Results, read_results
 
 
@@ -32,7 +32,8 @@ def write_report(
         figures: whether to draw figures, which takes most of the time.
         tell: called with the title of what is drawn next.
     """
-    text = page_text(read_results(folder), figures=figures, tell=tell)
+    with answering(folder):
+        text = page_text(read_results(folder), figures=figures, tell=tell)
     return write_bytes(out or Path(folder) / "report.html", text.encode())
 
 
@@ -44,7 +45,9 @@ def write_tables(folder: str | Path, out: str | Path) -> list[Path]:
         out: the folder to write to.
     """
     written = []
-    for table in page_parts(read_results(folder)).tables:
+    with answering(folder):
+        tables = page_parts(read_results(folder)).tables
+    for table in tables:
         if table.run:
             base = Path(out) / elements.anchor(table.name)
             for suffix, text in ((".md", table.markdown()), (".csv", table.csv()), (".tex", table.latex())):
@@ -83,14 +86,7 @@ def page_text(results: Results, *, figures: bool = True, tell: Callable[[str], N
         script=parts.script,
         tiles=elements.tiles(parts.tiles()),
         notes="".join(f'<p class="note">{note}</p>' for note in parts.notes()),
-        contents=elements.contents([_entry(chapter) for chapter in chapters]),
+        contents=contents(chapters),
         body="\n".join(elements.section(part.name, part.title, part.html) for part in flat),
         footer=f"Written by hcpinn {__version__}. This page is one file and loads nothing from elsewhere.",
     )
-
-
-def _entry(chapter: Chapter) -> tuple[str, str, str, list[tuple[str, str, str]]]:
-    """A line of the contents, with the lines below it."""
-    inner = [(part.name, part.short or part.title, part.remark) for part in chapter.inner]
-    name = inner[0][0] if inner else chapter.name
-    return name, chapter.short or chapter.title, chapter.remark, inner

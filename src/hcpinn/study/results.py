@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ from typing import Any
 from ..errors import FileError
 from ..machine.files import read_json, write_bytes
 from .declaration import Section, Study
-from .record import DIGITS, VERSION, Record, check_version
-from .settings import digest
+from .record import DIGITS, VERSION, Record, check_version, digest
 from .store import Store
 
 FILE = "study.json"
@@ -96,7 +95,7 @@ def read_results(folder: str | Path | Store) -> Results:
 
 
 def state(store: Store, study: Study) -> None:
-    """Write into a store which study it is for, beside what was stated there before."""
+    """Write into a store which study it is for, in addition to what was stated there before."""
     while (lock := store.lock(_KIND)) is None:
         time.sleep(0.05)
     try:
@@ -165,25 +164,18 @@ def _stated(section: Section) -> StatedSection:
         )
         for label, run, key in zip(section.labels, section.runs, section.keys, strict=True)
     )
-    return StatedSection(section.name, section.title, _merged_lines(lines))
+    return StatedSection(section.name, section.title, tuple(lines))
 
 
 def _merged(sections: Iterable[StatedSection]) -> tuple[StatedSection, ...]:
-    """Sections by name, with the lines of all that have it."""
-    found: dict[str, StatedSection] = {}
+    """Sections by name, with the lines of all that have it; lines that differ in their keys alone, as one."""
+    titles: dict[str, str] = {}
+    found: dict[str, dict[str, Line]] = {}
     for section in sections:
-        lines = (*found[section.name].lines, *section.lines) if section.name in found else section.lines
-        found[section.name] = StatedSection(section.name, section.title, _merged_lines(lines))
-    return tuple(found.values())
-
-
-def _merged_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """Lines that differ in their keys alone, as one."""
-    keys: dict[tuple[Any, ...], dict[str, None]] = {}
-    for line in lines:
-        what = (line.label, line.problem, tuple(line.parameters.items()), line.method, line.settings)
-        keys.setdefault(what, {}).update(dict.fromkeys(line.keys))
-    return tuple(
-        Line(label, problem, dict(values), method, settings, tuple(found))
-        for (label, problem, values, method, settings), found in keys.items()
-    )
+        titles[section.name] = section.title
+        lines = found.setdefault(section.name, {})
+        for line in section.lines:
+            what = json.dumps({**vars(line), "keys": ()})
+            keys = (*(lines[what].keys if what in lines else ()), *line.keys)
+            lines[what] = replace(line, keys=tuple(dict.fromkeys(keys)))
+    return tuple(StatedSection(name, titles[name], tuple(found[name].values())) for name in titles)

@@ -16,9 +16,8 @@ from ..descent import Stop
 from ..descent.runs import Run
 from ..errors import MethodError
 from ..machine.commit import source_commit
-from ..machine.files import write_bytes
+from ..machine.files import answering, write_bytes
 from ..machine.locks import Lock
-from .attempt import GroupOutcome, now
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
 from .fields import keep_fields
@@ -27,7 +26,7 @@ from .record import VERSION, Record, check_version, failure
 from .results import state
 from .store import Store
 from .watch import Watch
-from .workers import Here, Workers
+from .workers import GroupOutcome, Here, Task, Workers, now
 
 _GROUP = "group.json"
 """The file in the folder of a group that lists its runs."""
@@ -72,7 +71,7 @@ def run_study(
     Args:
         study: what to train.
         out: the folder of the store; created if missing.
-        solutions: whether to keep solutions beside the records.
+        solutions: whether to keep solutions with the records.
         retry_failed: whether to try failed runs again.
         together: the largest number of runs to train together; by default what fits into memory, up to 16.
         max_seconds: stop after this time, with checkpoints from which the next call resumes.
@@ -83,18 +82,20 @@ def run_study(
         watch: shows the progress.
         groups: keys of runs to train together, in this order; all others are grouped by their shape.
     """
-    workers = _workers(processes, cluster, checkpoint_every, solutions)
-    store = Store.make(out)
-    state(store, study)
-    with workers as own:
-        runner = _Runner(study, store, solutions, together, max_seconds, own, watch or Watch())
-        runner.groups = tuple(groups)
-        return runner.run(retry_failed)
+    workers = _workers(processes, cluster)
+    with answering(out):
+        store = Store.make(out)
+        state(store, study)
+        with workers as own:
+            runner = _Runner(study, store, own, watch or Watch())
+            runner.solutions, runner.checkpoint_every = solutions, checkpoint_every
+            runner.together, runner.groups = together or LARGEST, tuple(groups)
+            if max_seconds is not None:
+                runner.deadline = time.monotonic() + max_seconds
+            return runner.run(retry_failed)
 
 
-def _workers(
-    processes: int, cluster: str | None, checkpoint_every: float, solutions: bool
-) -> contextlib.AbstractContextManager[Workers]:
+def _workers(processes: int, cluster: str | None) -> contextlib.AbstractContextManager[Workers]:
     """The workers that train."""
     if not (isinstance(processes, Integral) and processes >= 1):
         raise MethodError(f"processes must be a whole number from 1 on, but is {processes!r}.")
@@ -106,28 +107,19 @@ def _workers(
             )
         from .cluster import ray_workers
 
-        return ray_workers(cluster, checkpoint_every=checkpoint_every, solutions=solutions)
+        return ray_workers(cluster)
     if processes > 1:
         from .local_workers import local_processes
 
-        return local_processes(processes, checkpoint_every=checkpoint_every, solutions=solutions)
-    return contextlib.nullcontext(Here(checkpoint_every))
+        return local_processes(processes)
+    return contextlib.nullcontext(Here())
 
 
 class _Runner:
-    def __init__(
-        self,
-        study: Study,
-        store: Store,
-        solutions: bool,
-        together: int | None,
-        max_seconds: float | None,
-        workers: Workers,
-        watch: Watch,
-    ):
-        self.study, self.store, self.solutions, self.workers = study, store, solutions, workers
-        self.together, self.watch = together, watch
-        self.deadline = None if max_seconds is None else time.monotonic() + max_seconds
+    def __init__(self, study: Study, store: Store, workers: Workers, watch: Watch):
+        self.study, self.store, self.workers, self.watch = study, store, workers, watch
+        self.solutions, self.checkpoint_every, self.together = True, 30.0, LARGEST
+        self.deadline: float | None = None
         self.machine = this_machine()
         self.retrying: set[str] = set()
         self.locks: dict[str, Lock] = {}
@@ -179,9 +171,7 @@ class _Runner:
 
     def _size(self, runs: Sequence[Run]) -> int:
         """How many runs to train together: as many as fit, but some for every device."""
-        fitting = largest_group(
-            runs, self.machine, most=self.together or LARGEST, abreast=self.workers.abreast
-        )
+        fitting = largest_group(runs, self.machine, most=self.together, abreast=self.workers.abreast)
         return min(fitting, -(-len(runs) // self.workers.devices))
 
     def _begun(self) -> list[tuple[str, ...]]:
@@ -211,8 +201,7 @@ class _Runner:
             if self.started and self._late:
                 self.stop = Stop.TIME
                 break
-            group = self._next()
-            if group is not None:
+            if (group := self._next()) is not None:
                 self._start(group)
                 continue
             if self.running:
@@ -231,12 +220,8 @@ class _Runner:
         return bool(self.running)
 
     @property
-    def _left(self) -> float | None:
-        return None if self.deadline is None else self.deadline - time.monotonic()
-
-    @property
     def _late(self) -> bool:
-        return self._left is not None and self._left <= 0
+        return self.deadline is not None and time.monotonic() >= self.deadline
 
     def _next(self) -> Group | None:
         """The next group that this process can lock."""
@@ -268,12 +253,13 @@ class _Runner:
         return group if begun else group.only(taken)
 
     def _start(self, group: Group) -> None:
-        folder = self.store.work / group.name
+        folder = (self.store.work / group.name).absolute()
         self._count()
         self.running[group.name], self.shares[group.name] = group, _spent(folder)
         self._state(group)
         self.started = True
-        self.workers.start(group, folder, self._left, self.watch.began(group))
+        task = Task(group, folder, self.deadline, self.checkpoint_every, self.solutions)
+        self.workers.start(task, self.watch.began(group))
 
     def _state(self, group: Group) -> None:
         """Record which runs a group in training has, and what it has cost so far."""
@@ -312,7 +298,7 @@ class _Runner:
             for found, solution in outcome.results:
                 if found.key in missing:
                     record = replace(found, device_s=share)
-                    self.store.keep(record, solution if self.solutions else None)
+                    self.store.keep(record, solution)
                     if self.solutions:
                         keep_fields(self.store, record, group.runs[group.keys.index(record.key)])
                     settled.append(record)

@@ -1,20 +1,21 @@
-"""Recover runs, and the groups they trained in, from records."""
+"""Runs and the groups they trained in, recovered from records, and samples of these groups."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 from ..catalog import find_problem
 from ..descent import from_dict
 from ..descent.runs import Run
-from ..errors import FileError, HcpinnError
+from ..errors import FileError, HcpinnError, MethodError
 from ..problem import Problem
 from .declaration import Study
-from .record import DIGITS, Record, run_key
-from .settings import exact_start
+from .record import DIGITS, Record, exact_start, run_key
 
 _ACCURACIES = (1e-2, 1e-6, 1e-3, 1e-4, 1e-5)
 """Accuracies to try where a record has none; its key shows which one it was."""
@@ -93,17 +94,59 @@ def run_of(record: Record, study: Study | None = None) -> tuple[Run, float]:
     )
 
 
-def runs_of(
-    group: TrainedGroup, records: Sequence[Record], study: Study | None
-) -> dict[str, tuple[Run, float]]:
-    """Every run of a group by its key, in its order."""
-    known = {record.key: record for record in records}
-    return {key: run_of(known[key], study) for key in group.keys}
-
-
 @cache
 def catalogued(name: str, parameters: tuple[tuple[str, float], ...]) -> Problem:
     """A problem of the catalogue with these parameters, always the same object."""
     problem = find_problem(name)
     changed = {key: value for key, value in parameters if problem.parameters.get(key) != value}
     return problem.with_parameters(**changed) if changed else problem
+
+
+DEFAULT = 10
+"""Runs in a sample by default."""
+
+
+def spread_out(groups: Sequence[TrainedGroup], seed: int | None = None) -> Iterator[TrainedGroup]:
+    """All groups, ordered so that the first few are a good sample.
+
+    The next group is the one whose problems came up least; among these, the one whose way to meet initial
+    data (exactly, or by a penalty) did; then by methods; then by time, or at random if there is a seed.
+    """
+
+    def lot(group: TrainedGroup) -> str:
+        return hashlib.sha256(f"{seed} {' '.join(group.keys)}".encode()).hexdigest()
+
+    left = sorted(groups, key=lambda group: (group.seconds if seed is None else 0.0, lot(group)))
+    problems: Counter[str] = Counter()
+    methods: Counter[str] = Counter()
+    exact: Counter[bool] = Counter()
+
+    def seen(group: TrainedGroup) -> tuple[float, float, float]:
+        return _mean(problems, group.problems), exact[group.exact], _mean(methods, group.methods)
+
+    while left:
+        group = min(left, key=seen)
+        left.remove(group)
+        problems.update(group.problems)
+        methods.update(group.methods)
+        exact[group.exact] += 1
+        yield group
+
+
+def groups_of(groups: Sequence[TrainedGroup], keys: Sequence[str]) -> list[TrainedGroup]:
+    """The groups of the runs whose keys begin with these digits."""
+    found: dict[tuple[str, ...], TrainedGroup] = {}
+    for start in keys:
+        hits = [(r.key, group) for group in groups for r in group.records if r.key.startswith(start.lower())]
+        if len(hits) != 1:
+            raise MethodError(
+                f"'{start}' is the beginning of {len(hits)} keys of finished runs, not of one. Keys are the "
+                "names of the files in the store's folder runs."
+            )
+        group = hits[0][1]
+        found[group.keys] = group
+    return list(found.values())
+
+
+def _mean(counts: Counter[str], names: Sequence[str]) -> float:
+    return sum(counts[name] for name in names) / len(names)

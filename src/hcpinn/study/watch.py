@@ -1,23 +1,23 @@
-"""Show the progress of a study: a bar in a terminal, lines elsewhere, and logs."""
+"""Show the progress of a study: a bar in a terminal, lines elsewhere, and logs for TensorBoard."""
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..descent import Progress
+from ..descent.runs import Run
+from ..errors import HcpinnError
 from .cost import Machine, cost
 from .groups import Group
 from .numbers import counted, duration
 from .record import Record
-
-if TYPE_CHECKING:
-    from .tensorboard import Logs
 
 LINE_EVERY = 300.0
 """Seconds between lines on the progress of a group, where there is no bar."""
@@ -33,8 +33,6 @@ class Watch:
         self._running: dict[str, tuple[Group, float]] = {}
         self.logs: Logs | None = None
         if tensorboard is not None:
-            from .tensorboard import Logs
-
             self.logs = Logs(Path(tensorboard))
         self.bar: Any = _bar() if bar else None
         self._all: Any = None
@@ -159,8 +157,7 @@ class _GroupProgress(Progress):
 
 def _bar() -> Any:
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import BarColumn, Progress as Bar, TextColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(16), TextColumn("{task.fields[facts]}"))
     return Bar(*columns, console=Console(stderr=True))
@@ -173,3 +170,61 @@ def _told(record: Record) -> str:
         return f"{what}: failed. {record.reason}"
     errors = [f"{name} {v:.2e}" for name, v in (record.summary["rel_l2"] or {}).items() if v is not None]
     return f"{what}: {record.summary['verdict']}, relative L2 error {'  '.join(errors) or 'unknown'}"
+
+
+class Logs:
+    """A folder with one log per run."""
+
+    def __init__(self, folder: Path):
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError as error:
+            raise HcpinnError("Logs for TensorBoard need tensorboardX: pip install tensorboardX.") from error
+        self._make = SummaryWriter
+        self.folder = folder
+        self._writers: dict[str, Any] = {}
+
+    def block(self, group: Group, first: int, names: Sequence[str], values: np.ndarray) -> None:
+        """Log the last step of a block that begins at step `first`."""
+        step, last = first + len(values), values[-1]
+        for key, run, numbers in zip(group.keys, group.runs, last, strict=True):
+            if np.isfinite(numbers[0]):
+                writer = self._writer(key, _label(run))
+                for name, value in zip(("loss", *names), numbers, strict=True):
+                    writer.add_scalar(name if name == "loss" else f"terms/{name}", float(value), step)
+
+    def ended(self, record: Record) -> None:
+        """Log the errors of a finished run, and its curves if they were not logged during training."""
+        if not record.done:
+            return
+        logged = record.key in self._writers
+        writer = self._writer(record.key, f"{record.problem}-{record.method}-{record.seed}")
+        steps = int(record.summary["steps"])
+        if not logged:
+            for name, curve in record.history.items():
+                if name != "step":
+                    tag = name if name == "loss" else f"terms/{name}"
+                    for step, value in zip(record.history["step"], curve, strict=True):
+                        if np.isfinite(value):
+                            writer.add_scalar(tag, float(value), int(step))
+        for measure in ("rel_l2", "rel_l1"):
+            for name, value in (record.summary[measure] or {}).items():
+                if value is not None:
+                    writer.add_scalar(f"{measure}/{name}", value, steps)
+        writer.close()
+        del self._writers[record.key]
+
+    def close(self) -> None:
+        """Close all logs."""
+        for writer in self._writers.values():
+            writer.close()
+
+    def _writer(self, key: str, label: str) -> Any:
+        if key not in self._writers:
+            name = re.sub(r"[^\w.+=-]", "-", label)
+            self._writers[key] = self._make(str(self.folder / f"{name}-{key[:8]}"))
+        return self._writers[key]
+
+
+def _label(run: Run) -> str:
+    return f"{run.problem.name}-{run.method.name}-{run.seed}"

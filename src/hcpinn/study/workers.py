@@ -1,26 +1,134 @@
-"""The workers that train the groups of a study: this process, or others with the same interface."""
+"""What trains the groups of a study: `attempt`, called by this process or by others with its interface."""
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
 import gc
 import json
 import os
 import socket
+import time
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from ..descent import Progress
+from ..descent import Progress, Stop, seconds_spent, set_aside
+from ..errors import FileError, HcpinnError, UnusableFileError
+from ..machine.commit import source_commit
 from ..machine.files import write_bytes
-from .attempt import GroupOutcome, attempt
+from ..solution import Solution
+from ..solving import CHECKPOINT, solve_batch
 from .groups import Group
+from .record import Record, record_of
 
 RETRIES = 3
 """How often a group is tried again when its process dies."""
 
 WORKER = "worker.json"
 """The file in the folder of a group that names its process, if that is not the one running the study."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A group to train, and how."""
+
+    group: Group
+    folder: Path
+    """Where its checkpoint is."""
+    deadline: float | None
+    """On the monotonic clock, which the processes of a machine share."""
+    checkpoint_every: float
+    """Seconds between checkpoints."""
+    solutions: bool
+    """Whether to return solutions with the records."""
+
+    @property
+    def left(self) -> float | None:
+        """Seconds to its deadline."""
+        return None if self.deadline is None else self.deadline - time.monotonic()
+
+
+@dataclass(frozen=True)
+class GroupOutcome:
+    """What became of a group: its results, why it stopped early, or what broke it."""
+
+    results: tuple[tuple[Record, bytes | None], ...] = ()
+    """Records, each with the content of its solution's file if that is wanted."""
+    stop: Stop | None = None
+    """Stop.TIME or Stop.INTERRUPTED; the folder then has a checkpoint."""
+    trouble: str = ""
+    too_large: bool = False
+    """Whether it ran out of memory."""
+    note: str = ""
+    """A remark to show, such as on a checkpoint that was set aside."""
+
+
+def attempt(task: Task, progress: Progress) -> GroupOutcome:
+    """Train a group until it ends or time is up, resuming from a checkpoint in its folder if there is one.
+
+    A file that cannot be read or written is no fault of the group's and may be better later, so it raises and
+    nothing is lost. An unusable checkpoint is set aside, beside the folder, which is removed later.
+    """
+    group, folder = task.group, task.folder
+    checkpoint = folder / CHECKPOINT
+    resume = checkpoint.exists()
+    try:
+        spent, left = seconds_spent(checkpoint), task.left
+        solutions = solve_batch(
+            group.runs,
+            accuracy=group.accuracy,
+            out=folder,
+            resume=resume,
+            checkpoint_every=task.checkpoint_every,
+            max_seconds=None if left is None else spent + max(left, 0.0),
+            progress=progress,
+        )
+    except UnusableFileError as error:
+        if not resume:
+            return GroupOutcome(trouble=str(error))
+        kept = set_aside(checkpoint, folder.with_name(f"{folder.name}.checkpoint"))
+        rest = attempt(task, progress)
+        return dataclasses.replace(rest, note=f"{error} It is kept as {kept}. {rest.note}".rstrip())
+    except FileError:
+        raise
+    except HcpinnError as error:
+        return GroupOutcome(trouble=str(error))
+    except Exception as error:
+        told = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+        too_large = isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
+        return GroupOutcome(trouble=told, too_large=too_large)
+    for solution in solutions:
+        if solution.stop in (Stop.TIME, Stop.INTERRUPTED):
+            return GroupOutcome(stop=solution.stop)
+    facts = {
+        "trained_together": len(group),
+        "group": group.short_keys,
+        "accuracy": group.accuracy,
+        "commit": source_commit(),
+        "finished": now(),
+    }
+    pairs = zip(group.keys, solutions, strict=True)
+    return GroupOutcome(
+        tuple(
+            (record_of(s, key=key, **facts), _content(s, folder) if task.solutions else None)
+            for key, s in pairs
+        )
+    )
+
+
+def _content(solution: Solution, folder: Path) -> bytes:
+    """The content of a lean solution's file, which is in the folder meanwhile."""
+    path = solution.lean().save(folder / f"solution-{os.getpid()}.npz")
+    content = path.read_bytes()
+    path.unlink()
+    return content
+
+
+def now() -> str:
+    """The time, in ISO form."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 class Workers(Protocol):
@@ -46,7 +154,7 @@ class Workers(Protocol):
         """Whether everything should stop; groups in training then end with checkpoints."""
         ...
 
-    def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
+    def start(self, task: Task, progress: Progress) -> None:
         """Start training a group."""
         ...
 
@@ -59,26 +167,23 @@ class Workers(Protocol):
 class Here:
     """This process as the only worker. Training itself notices an interrupt."""
 
-    checkpoint_every: float
     devices: int = 1
     abreast: int = 1
     interrupted: bool = False
-    _given: deque[tuple[Group, Path, float | None, Progress]] = field(default_factory=deque)
+    _given: deque[tuple[Task, Progress]] = field(default_factory=deque)
 
     @property
     def free(self) -> int:
         return self.abreast - len(self._given)
 
-    def start(self, group: Group, folder: Path, seconds: float | None, progress: Progress) -> None:
-        self._given.append((group, folder, seconds, progress))
+    def start(self, task: Task, progress: Progress) -> None:
+        self._given.append((task, progress))
 
     def wait(self) -> tuple[Group, GroupOutcome]:
-        group, folder, seconds, progress = self._given.popleft()
-        outcome = attempt(
-            group, folder, seconds=seconds, checkpoint_every=self.checkpoint_every, progress=progress
-        )
+        task, progress = self._given.popleft()
+        outcome = attempt(task, progress)
         gc.collect()  # compiled programs refer to themselves, and would hold the device's memory
-        return group, outcome
+        return task.group, outcome
 
 
 def sign(folder: Path) -> None:

@@ -85,7 +85,7 @@ class FrozenKernel:
         def excess(log: float) -> float:
             return self.loss_at(math.expm1(log) / self.eigenvalues[0]) - share
 
-        latest = 40.0  # in ln(1 + λ₁τ): nobody takes e⁴⁰ steps
+        latest = 40.0  # in ln(1 + λ₁τ): e⁴⁰ steps are out of reach
         if excess(latest) > 0:
             return math.inf
         return math.expm1(scipy.optimize.brentq(excess, 0.0, latest))  # type: ignore[arg-type]

@@ -1,9 +1,10 @@
-"""Neural tangent kernels, K = J Jᵀ: blocks, traces and spectra."""
+"""Neural tangent kernels, K = J Jᵀ: blocks, traces and spectra; and the curvature of the loss."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..machine.precision import double
-from .systems import Tangent
+from .systems import System, Tangent
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,11 @@ class Spectrum:
         p = self.eigenvalues[self.eigenvalues > 0] / self.trace
         return float(np.exp(-np.sum(p * np.log(p))))
 
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What says most about it, by name."""
+        return {name: getattr(self, name) for name in ("largest", "condition", "rank", "effective_rank")}
+
     def ratio(self, number: int) -> float:
         """λ₁/λₙ: how much more slowly the n-th direction is learnt than the first."""
         return self.largest / float(self.eigenvalues[number - 1])
@@ -105,3 +111,40 @@ def spectral_norm(matrix: Float[np.ndarray, "rows columns"]) -> float:
     """The largest singular value, from the smaller Gram matrix."""
     small = matrix if len(matrix) <= matrix.shape[1] else matrix.T
     return float(np.sqrt(max(np.linalg.eigvalsh(small @ small.T)[-1], 0.0)))
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Extreme eigenvalues of the full Hessian of half the loss."""
+
+    largest: float
+    smallest: float
+    """Negative where the loss curves downwards, which a Gauss–Newton Hessian never shows."""
+    gauss_newton: float
+    """The largest eigenvalue of Jᵀ J."""
+
+
+def curvature(
+    system: System, theta: np.ndarray | None = None, *, gauss_newton: float | None = None
+) -> Curvature:
+    """The extreme eigenvalues of the full Hessian, by the Lanczos method.
+
+    Args:
+        system: whose Hessian.
+        theta: at these parameters, by default the initial ones.
+        gauss_newton: the largest eigenvalue of Jᵀ J, if it is already known.
+    """
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    with double():
+        at = jnp.asarray(system.theta if theta is None else theta)
+        product = jax.jit(lambda v: jax.jvp(system.slope, (at,), (v,))[1])
+        start = np.random.default_rng(0).standard_normal(at.size)
+        make: Any = LinearOperator
+        matvec = lambda v: np.asarray(product(jnp.asarray(v, float)))
+        operator = make((at.size, at.size), matvec=matvec, dtype=np.float64)
+        options: Any = {"which": "BE", "v0": start, "tol": 1e-3, "return_eigenvectors": False}
+        low, high = eigsh(operator, k=2, **options)
+        if gauss_newton is None:
+            gauss_newton = spectral_norm(np.asarray(system.tangent(np.asarray(at)).jacobian)) ** 2
+    return Curvature(float(high), float(low), gauss_newton)

@@ -1,45 +1,38 @@
 """The function that is trained, and its parts."""
 
-from .checks import OpenCondition
-from .embedding import Characteristic, Embedding, Even, Fourier, Plain
-from .gate import CustomGate, ExponentialGate, Gate, LinearGate, NoGate
-from .lift import CustomLift, Decay, Lift, NoLift
-from .network import MLP, CustomNetwork, JetNetwork, LayeredNetwork, ModifiedMLP, Network
-from .semigroup import Semigroup, has_waves
-from .trial import Fixed, MarchedTrial, Trial, derivative_of, jet_of, make_trial, march, without_zeros
-from .walls import Walls
-
-__all__ = [
-    "MLP",
-    "Characteristic",
-    "CustomGate",
-    "CustomLift",
-    "CustomNetwork",
-    "Decay",
-    "Embedding",
-    "Even",
-    "ExponentialGate",
-    "Fixed",
-    "Fourier",
-    "Gate",
-    "JetNetwork",
-    "LayeredNetwork",
-    "Lift",
-    "LinearGate",
-    "MarchedTrial",
-    "ModifiedMLP",
-    "Network",
-    "NoGate",
-    "NoLift",
-    "OpenCondition",
-    "Plain",
-    "Semigroup",
-    "Trial",
-    "Walls",
-    "derivative_of",
-    "has_waves",
-    "jet_of",
-    "make_trial",
-    "march",
-    "without_zeros",
-]
+from .checks import OpenCondition as OpenCondition
+from .embedding import (
+    Characteristic as Characteristic,
+    Embedding as Embedding,
+    Even as Even,
+    Fourier as Fourier,
+    Plain as Plain,
+)
+from .gate import (
+    CustomGate as CustomGate,
+    ExponentialGate as ExponentialGate,
+    Gate as Gate,
+    LinearGate as LinearGate,
+    NoGate as NoGate,
+)
+from .lift import CustomLift as CustomLift, Decay as Decay, Lift as Lift, NoLift as NoLift
+from .network import (
+    MLP as MLP,
+    CustomNetwork as CustomNetwork,
+    JetNetwork as JetNetwork,
+    LayeredNetwork as LayeredNetwork,
+    ModifiedMLP as ModifiedMLP,
+    Network as Network,
+)
+from .semigroup import Semigroup as Semigroup, has_waves as has_waves
+from .trial import (
+    Fixed as Fixed,
+    MarchedTrial as MarchedTrial,
+    Trial as Trial,
+    derivative_of as derivative_of,
+    jet_of as jet_of,
+    make_trial as make_trial,
+    march as march,
+    without_zeros as without_zeros,
+)
+from .walls import Walls as Walls

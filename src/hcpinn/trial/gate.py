@@ -81,7 +81,7 @@ class NoGate(Gate):
 
 @dataclass(frozen=True)
 class CustomGate(Gate):
-    """A gate of your own: a function of `t` and `x`, one value for all fields."""
+    """A custom gate: a function of `t` and `x`, one value for all fields."""
 
     function: Callable[..., Any]
 

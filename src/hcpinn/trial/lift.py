@@ -93,7 +93,7 @@ class NoLift(Lift):
 
 @dataclass(frozen=True)
 class CustomLift(Lift):
-    """A lift of your own: a function of `t`, `x` and named parameters, one value per field."""
+    """A custom lift: a function of `t`, `x` and named parameters, one value per field."""
 
     function: Callable[..., Any]
 

@@ -155,7 +155,7 @@ def _glorot(key: PRNGKeyArray, inputs: int, outputs: int) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class CustomNetwork(Network):
-    """A network of your own: `init_function(key, inputs, outputs)` and `function(parameters, features)`.
+    """A custom network: `init_function(key, inputs, outputs)` and `function(parameters, features)`.
 
     `function` takes one row of features per point and returns one row of outputs per point.
     """

@@ -1,26 +1,11 @@
 """Ways to make an objective small, one file each."""
 
-from .adam import Adam
-from .broyden import Broyden
-from .lbfgs import LBFGS
-from .levenberg_marquardt import LevenbergMarquardt
-from .projected import Projected
-from .rates import Constant, Cosine, Exponential, Schedule
-from .sketched_gauss_newton import SketchedGaussNewton
-from .soap import SOAP
-from .stage import Stage
-
-__all__ = [
-    "LBFGS",
-    "SOAP",
-    "Adam",
-    "Broyden",
-    "Constant",
-    "Cosine",
-    "Exponential",
-    "LevenbergMarquardt",
-    "Projected",
-    "Schedule",
-    "SketchedGaussNewton",
-    "Stage",
-]
+from .adam import Adam as Adam
+from .broyden import Broyden as Broyden
+from .lbfgs import LBFGS as LBFGS
+from .levenberg_marquardt import LevenbergMarquardt as LevenbergMarquardt
+from .projected import Projected as Projected
+from .rates import Constant as Constant, Cosine as Cosine, Exponential as Exponential, Schedule as Schedule
+from .sketched_gauss_newton import SketchedGaussNewton as SketchedGaussNewton
+from .soap import SOAP as SOAP
+from .stage import Stage as Stage

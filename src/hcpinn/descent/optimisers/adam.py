@@ -11,7 +11,6 @@ from jaxtyping import Array
 
 from .rates import Constant, Schedule
 from .stage import Stage, Step, Target
-from .validation import check_stage
 
 
 @dataclass(frozen=True)
@@ -22,14 +21,8 @@ class Adam(Stage):
     rate: float = 1e-3
     schedule: Schedule = Constant()
     precision: str = "float32"
+    label: ClassVar[str] = "Adam"
     tolerant: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_stage(self)
-
-    @property
-    def label(self) -> str:
-        return "Adam"
 
     def init(self, target: Target, theta: Array) -> Any:
         return self.optimiser.init(theta)

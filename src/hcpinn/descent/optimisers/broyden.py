@@ -18,7 +18,6 @@ from jaxtyping import Array, Float, Int
 from .line_search import Probe
 from .quasi_newton import Known, QuasiNewton, curved, known, known_after
 from .stage import Target
-from .validation import check_stage
 
 
 class _State(Known):
@@ -36,14 +35,8 @@ class Broyden(QuasiNewton):
     search: int = 25
     """How many trial points a line search may take."""
     precision: str = "float64"
+    label: ClassVar[str] = "Broyden"
     costly: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_stage(self)
-
-    @property
-    def label(self) -> str:
-        return "Broyden"
 
     def init(self, target: Target, theta: Array) -> Any:
         eye = jnp.eye(theta.size, dtype=theta.dtype)
@@ -128,15 +121,3 @@ def _applied(
     outer = sum(c * w[:, None] * w[None, :] for c, w in zip(factors, vectors, strict=True))
     eye = jnp.eye(inverse.shape[-1], dtype=inverse.dtype)
     return (share * shrink) * inverse + (diagonal * shrink) * eye + outer
-
-
-def self_scaled_update(
-    inverse: Float[Array, "n n"],
-    step: Float[Array, " n"],
-    change: Float[Array, " n"],
-    gradient: Float[Array, " n"],
-    length: Float[Array, ""],
-) -> Float[Array, "n n"]:
-    """H⁺ after a step s = α p from a point with this gradient, along which the gradient changed by y."""
-    update = _update(inverse @ change, step, change, gradient, length)
-    return _applied(update, inverse, share=1.0, diagonal=0.0, used=True)

@@ -12,7 +12,7 @@ recursion, which a GPU spends waiting.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -22,7 +22,6 @@ from jaxtyping import Array, Float, Int
 from .line_search import Probe
 from .quasi_newton import Known, QuasiNewton, curved, known, known_after
 from .stage import Target
-from .validation import check_stage
 
 
 class _State(Known):
@@ -49,13 +48,7 @@ class LBFGS(QuasiNewton):
     search: int = 25
     """How many trial points a line search may take."""
     precision: str = "float64"
-
-    def __post_init__(self) -> None:
-        check_stage(self)
-
-    @property
-    def label(self) -> str:
-        return "L-BFGS"
+    label: ClassVar[str] = "L-BFGS"
 
     def init(self, target: Target, theta: Array) -> Any:
         tall = jnp.zeros((self.memory, theta.size), theta.dtype)
@@ -100,7 +93,7 @@ class LBFGS(QuasiNewton):
         )
 
     def hold(self, going: Array, new: Any, old: Any) -> Any:
-        # Without parameters that are numbers no step is kept, so the tall arrays are what they were.
+        # With NaN parameters no step is kept, so the tall arrays stay as they are.
         held = super().hold(going, new, old)
         return eqx.tree_at(lambda s: (s.steps, s.changes), held, (new.steps, new.changes))
 

@@ -6,6 +6,7 @@ A step δ minimises |ρ + J δ|² + μ |δ|², by Cholesky on JᵀJ + μ I.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,6 @@ from jaxtyping import Array
 from ...objective import jacobian_chunk
 from .damped import Damped, DampedState, Model, is_flat
 from .stage import Target
-from .validation import check_stage
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,7 @@ class LevenbergMarquardt(Damped):
     tries: int = 8
     """How many values of μ one step may try."""
     precision: str = "float64"
-
-    def __post_init__(self) -> None:
-        check_stage(self)
-
-    @property
-    def label(self) -> str:
-        return "Levenberg–Marquardt"
+    label: ClassVar[str] = "Levenberg–Marquardt"
 
     def model(self, target: Target, theta: Array, state: DampedState) -> Model:
         here = target.linearize(theta)

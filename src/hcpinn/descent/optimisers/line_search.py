@@ -52,8 +52,8 @@ def strong_wolfe(
 ) -> tuple[Probe, Array]:
     """A probe that meets the conditions and True; else the lowest one found (maybe the start) and False.
 
-    Where runs train together the search goes on until all have theirs. Those that do are then asked for at
-    parameters that are not numbers, which costs nothing in fused kernels.
+    Where runs train together the search goes on until all have theirs. Those that do are evaluated at NaN
+    parameters meanwhile, which costs nothing in fused kernels.
     """
     epsilon = jnp.finfo(theta.dtype).eps
     possible = jnp.all(jnp.isfinite(theta))

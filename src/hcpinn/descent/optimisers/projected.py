@@ -54,7 +54,7 @@ class Projected(Stage):
         return True
 
     @property
-    def label(self) -> str:
+    def label(self) -> str:  # type: ignore[override]
         return f"{self.stage.label}, projected"
 
     def with_steps(self, steps: int) -> Stage:

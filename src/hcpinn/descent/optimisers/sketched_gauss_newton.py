@@ -22,7 +22,6 @@ from jaxtyping import Array
 from ...errors import MethodError
 from .damped import Damped, DampedState, Model, is_flat
 from .stage import Target
-from .validation import check_stage
 
 
 @dataclass(frozen=True)
@@ -39,16 +38,13 @@ class SketchedGaussNewton(Damped):
     tries: int = 8
     """How many values of μ one step may try."""
     precision: str = "float64"
+    label: ClassVar[str] = "Sketched Gauss–Newton"
     remembers: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_stage(self)
+        super().__post_init__()
         if not self.momentum < 1:
             raise MethodError(f"SketchedGaussNewton: momentum must be below 1, but is {self.momentum!r}.")
-
-    @property
-    def label(self) -> str:
-        return "Sketched Gauss–Newton"
 
     def model(self, target: Target, theta: Array, state: DampedState) -> Model:
         rows = target.sketch(theta, group=self.group, number=state.taken)

@@ -18,7 +18,6 @@ from jaxtyping import Array, Float, Int
 
 from .rates import Constant, Schedule
 from .stage import Stage, Step, Target
-from .validation import check_stage
 
 _FIRST, _SECOND = 0.95, 0.95
 """How much of the averages of the gradient and of its squares each step keeps."""
@@ -51,14 +50,8 @@ class SOAP(Stage):
     """Steps between two renewals of the basis."""
     schedule: Schedule = Constant()
     precision: str = "float32"
+    label: ClassVar[str] = "SOAP"
     tolerant: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_stage(self)
-
-    @property
-    def label(self) -> str:
-        return "SOAP"
 
     def init(self, target: Target, theta: Array) -> Any:
         leaves = jax.tree.leaves(target.objective.unravel(theta))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -12,7 +13,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ...errors import MethodError
 from ...objective import Data, Linearized, Measured, Objective, Rows
+from .rates import Schedule
+
+LARGEST_COUNT = 2**31 - 1
+"""Of anything that is counted while a compiled program runs."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class Target:
         return self.objective.measure(theta, self.data, self.factors)
 
     def linearize(self, theta: Array, *, last: int | None = None) -> Linearized:
-        """Loss and normal equations, of all parameters or of so many of the last ones."""
+        """Loss and normal equations, of all parameters, or of the `last` ones."""
         return self.objective.linearize(theta, self.data, self.factors, last=last)
 
     def sketch(self, theta: Array, *, group: int, number: Array) -> Rows:
@@ -40,13 +46,8 @@ class Target:
     def mismatches(self, theta: Array) -> Array:
         """All mismatches as one vector, weighted so that the loss is the sum of its squares."""
         found = self.objective.mismatches(theta, self.data)
-        scales = self.objective.scales(self.data)
-        return jnp.concatenate(
-            [
-                (jnp.sqrt(scales[name] * self.factors.get(name, 1.0))[:, None] * values).ravel()
-                for name, values in found.items()
-            ]
-        )
+        scales = self.objective.scales(self.data, self.factors)
+        return jnp.concatenate([(jnp.sqrt(scales[n])[:, None] * v).ravel() for n, v in found.items()])
 
 
 class Step(eqx.Module):
@@ -69,6 +70,8 @@ class Step(eqx.Module):
 class Stage(abc.ABC):
     """An optimiser with its settings. The driver maps it over runs and compiles it in blocks."""
 
+    label: ClassVar[str]
+    """The name shown to users."""
     tolerant: ClassVar[bool]
     """Whether the objective may change from step to step: by mini-batches and adaptive weights."""
     costly: ClassVar[bool] = False
@@ -77,6 +80,24 @@ class Stage(abc.ABC):
     """How many steps at most."""
     precision: str
     """'float32' or 'float64'."""
+
+    def __post_init__(self) -> None:
+        """Raise a `MethodError` for settings that no optimiser can work with."""
+        own: Any = self
+        name = type(own).__name__
+        if own.precision not in ("float32", "float64"):
+            raise MethodError(f"{name}: precision must be 'float32' or 'float64', but is {own.precision!r}.")
+        for item in fields(own):
+            value, what = getattr(own, item.name), f"{name}: {item.name} must be"
+            if item.name == "schedule":
+                if not isinstance(value, Schedule):
+                    raise MethodError(f"{what} one such as Exponential(), but is {value!r}.")
+                value.rate(own.rate, own.steps)  # says what is wrong, if anything is
+            elif item.name != "precision":
+                if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
+                    raise MethodError(f"{what} positive, but is {value!r}.")
+                if item.type == "int" and not (isinstance(value, int) and value <= LARGEST_COUNT):
+                    raise MethodError(f"{what} a whole number up to {LARGEST_COUNT:,}, but is {value!r}.")
 
     @property
     def dtype(self) -> Any:
@@ -87,21 +108,22 @@ class Stage(abc.ABC):
         """The same stage with another number of steps."""
         return replace(self, steps=steps)  # type: ignore[type-var]
 
-    @property
-    @abc.abstractmethod
-    def label(self) -> str:
-        """The name shown to users."""
-
     @abc.abstractmethod
     def init(self, target: Target, theta: Array) -> Any:
         """The optimiser's state before the first step."""
 
     @abc.abstractmethod
     def step(self, target: Target, theta: Array, state: Any) -> Step:
-        """One step."""
+        """One step.
+
+        Args:
+            target: what is made small.
+            theta: the parameters it starts from.
+            state: what the optimiser remembers, from `init` or from the step before.
+        """
 
     def hold(self, going: Array, new: Any, old: Any) -> Any:
-        """The state after a step, or where `going` is false, that before it.
+        """The state after a step, `new`, or where `going` is false, that before it, `old`.
 
         Unless the stage is tolerant, a run that has stopped took its step from NaN parameters.
         """
@@ -109,14 +131,30 @@ class Stage(abc.ABC):
 
     @abc.abstractmethod
     def renew(self, fresh: Any, before: Any) -> Any:
-        """The state after the points were replaced: a fresh one that keeps what was learned of the shape."""
+        """The state after the points were replaced.
+
+        Args:
+            fresh: the state that `init` gives at the new points.
+            before: the state at the old ones, which knows the shape of the objective.
+        """
 
     @abc.abstractmethod
     def work(self, points: int, parameters: int) -> float:
-        """About how many multiplications a step takes, in units of those of one layer."""
+        """About how many multiplications a step takes, in units of those of one layer.
+
+        Args:
+            points: how many points it looks at.
+            parameters: how many the network has.
+        """
 
     def numbers(self, points: int, outputs: int, parameters: int) -> int:
-        """About how many numbers its matrices hold, where those are large."""
+        """About how many numbers its matrices hold, where those are large.
+
+        Args:
+            points: residual points of a run.
+            outputs: of the network.
+            parameters: of the network.
+        """
         return 0
 
     @abc.abstractmethod

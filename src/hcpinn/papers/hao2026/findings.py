@@ -21,8 +21,8 @@ from typing import Any
 
 from ...study import Record
 from ...study.numbers import number
+from ...study.record import recorded_settings
 from ...study.rows import measured
-from ...study.settings import recorded_settings
 from .reproduced import MEASURES, ReproducedRow, ReproducedTable
 from .seeds import Sample, at_most, contrary, every, lies_below
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from ...descent import Method, to_dict
-from ...study.settings import Settings, kind
+from ...study.record import Settings, kind
 
 _SIZES = ("name", "points", "sampler", "network", "batches", "stages", "penalties")
 """Settings that may differ between a row and a run of it: how much, not what."""

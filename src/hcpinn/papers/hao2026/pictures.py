@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...catalog import ENTRIES
-from ...solution.figures import Shown
+from ...solution.shown import Shown
 from ...study import Store
 from ...study.gallery import Gallery, Picture, drawn, errors_picture, losses_pictures, said
 from .reproduced import MEASURES, ReproducedTable
@@ -71,7 +71,7 @@ class PaperGallery:
                     measure,
                     MEASURES[measure],
                     middle="mean",
-                    beside=[row.published.get(measure) for row in table.rows],
+                    others=[row.published.get(measure) for row in table.rows],
                     source="published",
                 )
                 for measure in table.measures

@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...solution.figures import BLUE, COLORS, GREY, ORANGE, Shown, field_colours, subplots
-from ...study.settings import exact_start
+from ...solution.canvas import BLUE, COLORS, GREY, ORANGE, subplots
+from ...solution.shown import Shown, field_colours
+from ...study.record import exact_start
 from .reproduced import ReproducedRow
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from ...descent.runs import Run
 from ...problem import HORIZON
 from ...study import Record, Section
 from ...study.numbers import number
+from ...study.record import recorded_settings, unnamed
 from ...study.rows import by_seed
-from ...study.settings import recorded_settings, unnamed
+from ...study.tables import alike
 from .explanations import explanations
 from .matching import deviations, same_parameters, same_scheme, settings_of
 from .published import ADVECTION_HORIZON, PublishedRow
@@ -234,15 +235,10 @@ class _Pool:
 
     def others(self) -> list[ReproducedTable]:
         """Whatever belongs to no other table."""
-        groups: dict[tuple[str, ...], list[Record]] = {}
-        for record, _ in self._records:
-            if record.key not in self._taken:
-                parameters = str(sorted(record.parameters.items()))
-                key = (record.problem, record.method, parameters, record.method_text)
-                groups.setdefault(key, []).append(record)
+        left = (record for record, _ in self._records if record.key not in self._taken)
         rows = tuple(
             ReproducedRow(records[0].problem, records[0].method, records[0].parameters, by_seed(records))
-            for _, records in sorted(groups.items())
+            for records in alike(left)
         )
         about = "Runs that belong to no table of the paper."
         return [reproduced_table("others", "Other runs", about, rows)] if rows else []

@@ -1,7 +1,7 @@
 """What several seeds can tell: when errors count as lower than others, and when the seeds overlap.
 
 The errors of a few seeds lie decades apart, so everything here goes by rank. It makes no difference then
-whether errors or their logarithms are compared, and a training that came to nothing is simply the worst one.
+whether errors or their logarithms are compared, and a failed training is simply the worst one.
 
 A sample lies below another if its median does and the pairs of seeds, one of each sample, agree: all of them
 but for so few that chance would do as well in at most 5 % of cases (the exact one-sided rank test of Mann and
@@ -31,7 +31,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Sample:
-    """The errors of one row, by seed; infinite where a training came to nothing."""
+    """The errors of one row, by seed; infinite where training failed."""
 
     errors: Mapping[int, float]
 

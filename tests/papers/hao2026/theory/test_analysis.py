@@ -12,7 +12,7 @@ from equations import LINEAR, method
 from hcpinn.cli import app
 from hcpinn.errors import MethodError
 from hcpinn.papers.hao2026.theory import Indicators, analyse, choices, compare_indicators
-from hcpinn.papers.hao2026.theory.table import markdown_table, row_cells, table_rows
+from hcpinn.papers.hao2026.theory.stored import markdown_table, row_cells, table_rows
 
 INDICATORS = Indicators(
     rows=100,

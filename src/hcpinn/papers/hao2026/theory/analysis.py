@@ -17,9 +17,8 @@ from ....machine.provenance import Provenance, provenance
 from ....objective import RESIDUAL
 from ....problem import Problem
 from ....reference import Reference, solve_reference
-from ....theory.curvature import Curvature, curvature
 from ....theory.decay import Descent, FrozenKernel, descend, freeze
-from ....theory.kernel import Spectrum, kernel, spectrum, trace_shares
+from ....theory.kernel import Curvature, Spectrum, curvature, kernel, spectrum, trace_shares
 from ....theory.modes import ErrorProbe, ModeDecay, mode_decay
 from ....theory.systems import System, Tangent, hard_method, soft_method
 from .choices import Choice, compare_choices
@@ -42,7 +41,11 @@ class KernelState:
     """A kernel after some steps of Adam."""
 
     steps: int
-    spectrum: Spectrum
+    largest: float
+    condition: float
+    rank: int
+    effective_rank: float
+    eigenvalues: tuple[float, ...]
     shares: Mapping[str, float]
     """Each term's share of the trace."""
     losses: Mapping[str, float]
@@ -215,7 +218,8 @@ def _state(
         }
     return KernelState(
         steps=steps,
-        spectrum=found,
+        **found.figures,
+        eigenvalues=tuple(found.eigenvalues),
         shares=trace_shares(tangent),
         losses=losses,
         drift=float(drift),

@@ -99,10 +99,7 @@ def _evaluate(
     return Choice(
         lift=part_label(method.lift),
         gate=part_label(method.gate),
-        largest=spectrum.largest,
-        condition=spectrum.condition,
-        rank=spectrum.rank,
-        effective_rank=spectrum.effective_rank,
+        **spectrum.figures,
         spread=spectrum.ratio(max(len(frozen.sizes) // 8, 1)),
         loss=float(frozen.rho @ frozen.rho),
         lift_loss=float(np.sum(system.rho(np.zeros_like(system.theta)) ** 2)),

@@ -56,21 +56,7 @@ def _training(side: TrainingAnalysis) -> dict[str, Any]:
     largest = float(frozen.eigenvalues[0])
     return {
         "figures": _plain(side.indicators),
-        "along_training": [
-            {
-                "steps": state.steps,
-                "largest": _plain(state.spectrum.largest),
-                "condition": _plain(state.spectrum.condition),
-                "rank": state.spectrum.rank,
-                "effective_rank": _plain(state.spectrum.effective_rank),
-                "shares": _plain(state.shares),
-                "losses": _plain(state.losses),
-                "drift": _plain(state.drift),
-                "error": _plain(state.error),
-                "eigenvalues": _plain(list(state.spectrum.eigenvalues)),
-            }
-            for state in side.states
-        ],
+        "along_training": _plain(side.states),
         "decay": {
             "step_times_largest": _plain(descent.step * largest),
             "steps": list(descent.counts),
@@ -90,11 +76,7 @@ def _training(side: TrainingAnalysis) -> dict[str, Any]:
                 for n, i in enumerate(shown)
             ],
         },
-        "modes": None
-        if side.modes is None
-        else {
-            name: _plain(getattr(side.modes, name).tolist()) for name in ("start", "measured", "predicted")
-        },
+        "modes": _plain(side.modes),
         "curvature": _plain(side.curvature),
     }
 
@@ -105,6 +87,8 @@ def _plain(value: Any) -> Any:
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     if isinstance(value, bool | np.bool_):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....solution.figures import BLUE, COLORS, GREY, ORANGE, finish, subplots
+from ....solution.canvas import BLUE, COLORS, GREY, ORANGE, finish, subplots
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,20 @@
+"""Unknowns from measurements, with their uncertainty."""
+
+from .curve import UnknownFunction
+from .fit import fit
+from .measurements import Measurements
+from .result import CurveEstimate, Estimate, Fit, FitVerdict
+from .storage import load_fit
+from .unknown import Unknown
+
+__all__ = [
+    "CurveEstimate",
+    "Estimate",
+    "Fit",
+    "FitVerdict",
+    "Measurements",
+    "Unknown",
+    "UnknownFunction",
+    "fit",
+    "load_fit",
+]

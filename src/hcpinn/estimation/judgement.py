@@ -1,0 +1,331 @@
+"""From what a search found to a `Fit`: intervals, noise, tests of the residuals, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..evolution.sensitivity import Places
+from ..machine.precision import double
+from ..problem import Problem
+from ..solution import Solution
+from .measurements import Measurements
+from .residuals import misfit as chi_square, structure
+from .result import FREE, RELIABLE, SUSPECT, WRONG, CurveEstimate, Estimate, Fit, Fitted, FitVerdict
+from .uncertainty import combination
+
+if TYPE_CHECKING:
+    from .fit import Outcome, _State
+
+_UNLIKELY = 1e-3
+"""Noise alone looks like this so rarely that the model is called wrong."""
+
+_VAGUE = 0.5
+"""Relative standard error from which a function counts as not determined at a place."""
+
+_SHIFT = 0.5
+"""Standard errors that the numerical error may move an estimate by."""
+
+
+def judged(
+    problem: Problem,
+    data: Sequence[Measurements],
+    state: _State,
+    outcome: Outcome,
+    solution: Solution,
+    level: float,
+) -> Fit:
+    """All that is said of a fit."""
+    point, layout = state.point, state.model.layout
+    assert point is not None
+    wrong, facts = _misfit(state)
+    shift = _shift(state, outcome, solution)
+    facts["numerical_shift"] = shift
+    free = [combination(layout, point.z, v) for v in outcome.spread.free]
+    facts["free"] = free
+    bounded = _at_bounds(state)
+    curves = _curves(state, outcome, confident=not wrong)
+    facts["smoothness"] = {name: layout.strength[name] for name in curves}
+    physics = _physics(solution, shift)
+    reasons, status = [], RELIABLE
+    for found, name in (
+        (physics, SUSPECT),
+        (_noise_doubts(facts), SUSPECT),
+        (_search_doubts(state, bounded), SUSPECT),
+        ([*_freedom(free), *_unseen(curves)], FREE),
+        (wrong, WRONG),
+    ):
+        if found:
+            reasons, status = [*found, *reasons], name
+    if status == RELIABLE:
+        reasons = [_praise(state, facts, solution, shift)]
+    estimates = _estimates(state, outcome, confident=not wrong) | curves
+    fitted = _fitted(state, outcome)
+    seconds = state.model.limits.spent
+    return Fit(
+        problem=problem,
+        data=tuple(data),
+        estimates=estimates,
+        correlations=outcome.spread.correlations[: layout.numbers, : layout.numbers],
+        noise={f.name if len(data) == 1 else f"{f.experiment}.{f.name}": f.noise for f in fitted},
+        fitted=fitted,
+        verdict=FitVerdict(status, tuple(reasons)),
+        solution=solution,
+        level=level,
+        facts=facts,
+        profiles=_profiles(state, outcome),
+        wobble=partial(_wobble, state, outcome),
+        seconds=seconds,
+    )
+
+
+def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
+    """What is wrong with the residuals, in sentences, and the tests as plain data."""
+    point, misfit, model = state.point, state.misfit, state.model
+    assert point is not None
+    residuals = misfit.scaled(point.predicted)
+    weighted = np.sqrt(misfit.loss.weights(residuals)) * residuals
+    rows = misfit.rows(point)[1][: len(residuals)]
+    reasons: list[str] = []
+    tests: list[dict[str, Any]] = []
+    facts: dict[str, Any] = {"values": len(residuals), "tests": tests}
+    known = np.concatenate([g.rows for g in model.groups if g.noise is not None] or [np.zeros(0, int)])
+    if len(known) and not misfit.loss.robust:
+        spent = model.layout.freedom(rows)
+        freedom = max(len(known) - spent * len(known) / len(residuals), 1.0)
+        square, p = chi_square(residuals[known], freedom)
+        facts |= {"chi2": square, "freedom": freedom, "chi2_p": p}
+        size = float(np.sqrt(square / freedom))
+        if p < _UNLIKELY and size > 1:
+            reasons.append(
+                f"The misfit is {size:.2g} times what the known noise explains (χ² = {square:.4g} for "
+                f"{freedom:.0f} degrees of freedom, p = {p:.0e}): the noise is larger than said, or the "
+                "model is wrong, so there are no intervals."
+            )
+    first = 0
+    for experiment in model.experiments:
+        seen = experiment.observation
+        count = len(seen.values)
+        for group in (g for g in model.groups if len(g.rows) and first <= g.rows[0] < first + count):
+            places = seen.data.points[seen.row[group.rows - first]]
+            for test in structure(
+                places, weighted[group.rows], point.predicted[group.rows], rows[group.rows]
+            ):
+                tests.append(
+                    {"experiment": group.experiment, "quantity": group.name, "test": test.name, "p": test.p}
+                )
+        first += count
+    if tests:
+        worst = min(tests, key=lambda t: t["p"])
+        if worst["p"] * len(tests) < _UNLIKELY:
+            reasons.append(
+                f"The residuals of {worst['quantity']} are no noise: there is {worst['test']} "
+                f"(p = {worst['p']:.0e}). The model does not describe the data, so there are no intervals."
+            )
+    return reasons, facts
+
+
+def _shift(state: _State, outcome: Outcome, solution: Solution) -> float:
+    """How far an independent solution would move the estimates, in standard errors: the largest."""
+    point, misfit, model = state.point, state.misfit, state.model
+    assert point is not None
+    experiment = model.experiments[0]
+    seen = experiment.observation
+    points = jnp.asarray(seen.data.points)
+    fields = np.stack([np.asarray(solution.function.derivative(points, i)).T for i in seen.indices])
+    change = np.zeros(len(misfit.values))
+    count = len(seen.values)
+    change[:count] = (seen.predict(point.z, fields) - point.predicted[:count]) / misfit.sigma[:count]
+    rows = misfit.rows(point)[1][: len(change)]
+    known = np.array([outcome.spread.determined(i) for i in range(model.layout.numbers)], bool)
+    known = np.append(known, np.ones(len(point.z) - len(known), bool))
+    if not known.any():
+        return 0.0
+    moved = outcome.spread.covariance @ (rows.T @ change)
+    return float(np.max((np.abs(moved) / outcome.spread.errors)[known]))
+
+
+def _physics(solution: Solution, shift: float) -> list[str]:
+    """What speaks against the solution at the estimate."""
+    reasons = []
+    verdict = solution.verdict
+    if verdict.error is not None and not verdict.converged and shift > _SHIFT / 5:
+        reasons.append(f"The solution at the estimate is {verdict}")
+    if shift > _SHIFT:
+        reasons.append(
+            f"Another solution at the estimate would move it by {shift:.2g} standard errors, so that "
+            "numerical error counts."
+        )
+    return reasons
+
+
+def _search_doubts(state: _State, bounded: list[str]) -> list[str]:
+    """What speaks against the search."""
+    from .model import described
+
+    reasons = []
+    if state.stop is not None:
+        reasons.append(state.stop.value)
+    elif not state.settled:
+        reasons.append("The search did not settle: better solutions kept moving the estimate.")
+    if bounded:
+        reasons.append(
+            f"The best fit lies at a bound of {', '.join(bounded)}: widen it if that is no law of nature."
+        )
+    if state.others:
+        other = described(state.model.layout, state.others[0])
+        reasons.append(f"Another place fits about as well: {other}.")
+    return reasons
+
+
+def _noise_doubts(facts: dict[str, Any]) -> list[str]:
+    """Whether the noise is smaller than said."""
+    if facts.get("chi2_p", 1.0) >= _UNLIKELY or facts["chi2"] > facts["freedom"]:
+        return []
+    size = np.sqrt(facts["chi2"] / facts["freedom"])
+    return [f"The misfit is {size:.2g} times what the known noise makes likely: it is smaller than said."]
+
+
+def _freedom(free: list[str]) -> list[str]:
+    """What the data leave free, in sentences."""
+    return [
+        f"The data do not determine {what}."
+        if " while " not in what
+        else f"The data do not tell if {what}: only another combination of them is determined."
+        for what in free
+    ]
+
+
+def _praise(state: _State, facts: dict[str, Any], solution: Solution, shift: float) -> str:
+    noise = (
+        f"χ² = {facts['chi2']:.4g} for {facts['freedom']:.0f} degrees of freedom"
+        if "chi2" in facts
+        else "no structure in the residuals"
+    )
+    error = solution.verdict.error
+    physics = (
+        f"a classical solution at the estimate agrees to {error:.0e}"
+        if error is not None
+        else "a second evolution at the estimate agrees (there is no classical solution to compare with)"
+    )
+    return (
+        f"{facts['values']} values are described to within their noise ({noise}); {physics}; numerical error "
+        f"moves the estimates by {max(shift, 0.01):.1g} standard errors at most."
+    )
+
+
+def _at_bounds(state: _State) -> list[str]:
+    point, layout = state.point, state.model.layout
+    assert point is not None
+    close = (np.abs(point.z - layout.lower) < 1e-6) | (np.abs(point.z - layout.upper) < 1e-6)
+    return [name for name, at in zip(layout.names, close, strict=False) if at]
+
+
+def _estimates(state: _State, outcome: Outcome, *, confident: bool) -> dict[str, Estimate]:
+    point, layout = state.point, state.model.layout
+    assert point is not None
+    found = {}
+    for entry, (name, unknown) in enumerate(layout.unknowns.items()):
+        z = float(point.z[entry])
+        value = float(unknown.from_z(z))
+        if not confident or not outcome.spread.determined(entry):
+            found[name] = Estimate(value, np.inf, unknown.bounds, "bounds")
+            continue
+        error = float(outcome.spread.errors[entry])
+        ends = outcome.intervals.get(name, (z - outcome.reach * error, z + outcome.reach * error))
+        low, high = (
+            float(unknown.from_z(v)) for v in np.clip(ends, layout.lower[entry], layout.upper[entry])
+        )
+        by = "profile" if name in outcome.intervals else "curvature"
+        found[name] = Estimate(value, error * unknown.slope(z), (low, high), by)
+    return found
+
+
+def _curves(state: _State, outcome: Outcome, *, confident: bool) -> dict[str, CurveEstimate]:
+    point, layout = state.point, state.model.layout
+    assert point is not None
+    found = {}
+    for name, part in layout.slices.items():
+        curve = layout.values(point.z)[name]
+        at = curve.grid()
+        weights = curve.weights(at) * layout.units[name]
+        own = outcome.spread.covariance[part, part]
+        error = np.sqrt(np.maximum(np.einsum("np,pq,nq->n", weights, own, weights), 0.0))
+        middle = weights @ point.z[part]
+        size = 1.0 if curve.positive else max(float(np.ptp(middle)), float(np.abs(middle).max()), 1e-300)
+        seen = (error < _VAGUE * size) & confident
+        ends = [np.where(seen, middle + sign * outcome.reach * error, sign * np.inf) for sign in (-1, 1)]
+        error = np.where(seen, error, np.inf)
+        if curve.positive:
+            middle, ends = np.exp(middle), [np.exp(end) for end in ends]
+            error = middle * error
+        found[name] = CurveEstimate(curve, at, middle, error, (ends[0], ends[1]))
+    return found
+
+
+def _unseen(curves: dict[str, CurveEstimate]) -> list[str]:
+    """Where the data do not determine a function, in sentences."""
+    reasons = []
+    for name, curve in curves.items():
+        dark = ~np.isfinite(curve.error)
+        if dark.any():
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], dark.astype(int), [0]])))
+            pieces = [
+                f"{curve.at[a]:.3g} to {curve.at[b - 1]:.3g}"
+                for a, b in zip(edges[::2], edges[1::2], strict=True)
+            ]
+            reasons.append(f"The data do not determine {name} from {' and from '.join(pieces)}.")
+    return reasons
+
+
+def _fitted(state: _State, outcome: Outcome) -> tuple[Fitted, ...]:
+    point, misfit, model = state.point, state.misfit, state.model
+    assert point is not None
+    found, first = [], 0
+    for experiment in model.experiments:
+        seen = experiment.observation
+        count = len(seen.values)
+        for group in (g for g in model.groups if len(g.rows) and first <= g.rows[0] < first + count):
+            slopes = point.jacobian[group.rows]
+            error = np.sqrt(
+                np.maximum(np.einsum("np,pq,nq->n", slopes, outcome.spread.covariance, slopes), 0.0)
+            )
+            found.append(
+                Fitted(
+                    group.experiment,
+                    group.name,
+                    seen.data.points[seen.row[group.rows - first]],
+                    model.values[group.rows],
+                    point.predicted[group.rows],
+                    error,
+                    float(np.sqrt(np.mean(misfit.sigma[group.rows] ** 2))),
+                    group.noise is not None,
+                )
+            )
+        first += count
+    return tuple(found)
+
+
+def _wobble(state: _State, outcome: Outcome, points: np.ndarray) -> np.ndarray:
+    """One standard deviation of each component of u at points, by the errors of the estimates."""
+    point, model = state.point, state.model
+    assert point is not None
+    with double():
+        frame = model.experiments[0].frame
+        assert frame is not None
+        model.limits.seconds = np.inf
+        places = Places(frame, points, ((0,) * points.shape[1],))
+        slopes = frame.solve(point.z, tolerance=0.03 * model.accuracy).slopes(places)[0]
+    return np.sqrt(np.maximum(np.einsum("cnp,pq,cnq->cn", slopes, outcome.spread.covariance, slopes), 0.0))
+
+
+def _profiles(state: _State, outcome: Outcome) -> dict[str, np.ndarray]:
+    layout = state.model.layout
+    return {
+        name: np.column_stack([layout.unknowns[name].from_z(rows[:, 0]), rows[:, 1]])
+        for name, rows in outcome.profiles.items()
+    }

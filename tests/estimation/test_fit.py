@@ -1,0 +1,105 @@
+"""Fits: estimates within their errors, and a verdict that says what the data do not tell."""
+
+import json
+
+import numpy as np
+import pytest
+
+import hcpinn as hc
+
+TRUE = {"k": 0.05, "r": 1.0}
+
+
+def declared(rhs=lambda u, k, r: k * u.xx - r * u, **parameters):
+    return hc.Problem(
+        name="decay",
+        domain=hc.Interval(-1, 1),
+        horizon=1.0,
+        rhs=rhs,
+        initial=lambda x: 1 + np.sin(np.pi * x),
+        parameters=parameters,
+    )
+
+
+def exact(t, x):
+    return np.exp(-TRUE["r"] * t) * (1 + np.exp(-TRUE["k"] * np.pi**2 * t) * np.sin(np.pi * x))
+
+
+@pytest.fixture(scope="module")
+def measured():
+    rng = np.random.default_rng(1)
+    t, x = rng.random(300), rng.uniform(-1, 1, 300)
+    return t, x, exact(t, x) + 0.02 * rng.standard_normal(300)
+
+
+@pytest.fixture(scope="module")
+def fitted(measured):
+    t, x, u = measured
+    problem = declared(k=hc.Unknown(0.2, low=1e-3), r=hc.Unknown(0.3))
+    return hc.fit(problem, hc.Measurements(t, x, u=u), starts=2)
+
+
+def test_estimates_lie_within_their_errors(fitted):
+    for name, true in TRUE.items():
+        estimate = fitted.estimates[name]
+        assert abs(estimate.value - true) < 4 * estimate.error
+        assert estimate.interval[0] < estimate.value < estimate.interval[1]
+    assert fitted.estimates["k"].error < 0.01
+    assert fitted.noise["u"] == pytest.approx(0.02, rel=0.1)
+
+
+def test_errors_are_those_of_the_closed_form(fitted, measured):
+    t, x, _ = measured
+    wave = np.exp(-TRUE["r"] * t - TRUE["k"] * np.pi**2 * t) * np.sin(np.pi * x)
+    slopes = np.column_stack([-(np.pi**2) * t * wave, -t * exact(t, x)])
+    bound = 0.02 * np.sqrt(np.diag(np.linalg.inv(slopes.T @ slopes)))
+    found = [fitted.estimates[name].error for name in TRUE]
+    np.testing.assert_allclose(found, bound, rtol=0.15)
+
+
+def test_a_good_fit_is_called_reliable_and_its_solution_is_checked(fitted):
+    assert fitted.verdict.reliable, fitted.verdict
+    assert fitted.solution.verdict.converged
+    assert fitted.facts["numerical_shift"] < 0.1
+    assert json.loads(json.dumps(fitted.summary()))["estimates"]["k"]["by"] in ("curvature", "profile")
+
+
+def test_the_error_of_the_solution_is_that_at_the_measurements(fitted):
+    own = fitted.fitted[0]
+    np.testing.assert_allclose(fitted.error(*own.points[:20].T), own.error[:20], rtol=1e-3)
+
+
+def test_a_saved_fit_comes_back_and_is_drawn(fitted, tmp_path):
+    again = hc.load_fit(fitted.save(tmp_path / "decay.fit"), problem=fitted.problem)
+    assert again.estimates == fitted.estimates
+    assert again.verdict == fitted.verdict
+    np.testing.assert_array_equal(again.data[0].values["u"], fitted.data[0].values["u"])
+    assert again.solution(0.5, 0.25) == fitted.solution(0.5, 0.25)
+    assert again.summary() == fitted.summary()
+    assert again.plot(tmp_path / "data.png").stat().st_size > 10_000
+    assert again.plot_corner(tmp_path / "corner.png").stat().st_size > 5_000
+
+
+def test_a_product_is_not_determined_and_the_free_combination_is_named(measured):
+    t, x, u = measured
+    problem = declared(
+        lambda u, a, b, r: a * b * u.xx - r * u,
+        a=hc.Unknown(0.5, log=True),
+        b=hc.Unknown(0.2, log=True),
+        r=hc.Unknown(1.0),
+    )
+    fit = hc.fit(problem, hc.Measurements(t, x, u=u, noise=0.02), starts=1)
+    assert fit.verdict.status == "not determined"
+    assert "a grows by 10% while b shrinks by 10%" in str(fit.verdict)
+    assert not fit.estimates["a"].determined
+    assert not fit.estimates["b"].determined
+    assert fit.estimates["r"].determined
+    assert fit.values["a"] * fit.values["b"] == pytest.approx(0.05, rel=0.1)
+
+
+def test_a_wrong_equation_gets_no_intervals(measured):
+    t, x, u = measured
+    problem = declared(lambda u, k: k * u.xx, k=hc.Unknown(0.1, log=True))
+    fit = hc.fit(problem, hc.Measurements(t, x, u=u), starts=1)
+    assert fit.verdict.status == "wrong model"
+    assert not fit.estimates["k"].determined
