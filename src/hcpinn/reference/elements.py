@@ -107,7 +107,7 @@ class _Elements:
         shape = basis.dx.shape
         self.weights = basis.dx.ravel()
         self.points = np.asarray(basis.global_coordinates()).reshape(2, -1)
-        tables = [[np.broadcast_to(b[0].value, shape) for b in basis.basis]]
+        tables = [[np.broadcast_to(np.asarray(b[0]), shape) for b in basis.basis]]
         tables += [[np.broadcast_to(b[0].grad[k], shape) for b in basis.basis] for k in range(2)]
         rows = np.arange(self.weights.size).reshape(shape)
         self.tables = [self._matrix(rows, np.stack(t), np.arange(shape[0])) for t in tables]
