@@ -275,10 +275,8 @@ class Engine:
         few = 3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7
         stages = self.method.stages or (few if self.problem.order == 1 else 7)
         tolerance = min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4)
-        if (
-            self.problem.order == 2
-        ):  # swings keep every error of a step: they add up, and shorter ones are tried
-            tolerance /= 10 ** max(number - 1, 0)
+        if self.problem.order == 2:  # swings keep every error of a step: they add up
+            tolerance /= 5 * 10 ** max(number - 1, 0)
         tolerance = max(tolerance, 1e-13)
         begun, state = clock.perf_counter(), projection.start()
         track = Track(stages, [self.breaks[0]], [], self.problem.order)
