@@ -431,7 +431,17 @@ def make_frame(
     method: Evolution = Evolution(),
 ) -> tuple[Frame | None, Evolved]:
     """Solve a problem, closed at θ, adaptively, and keep the basis; None where no pass came to its end."""
-    engine = Engine(problem, accuracy, seed, limits or Limits(), None, method, lambda so_far: None)
+    opened.pointwise.theta = np.asarray(theta, float)
+    engine = Engine(
+        problem,
+        accuracy,
+        seed,
+        limits or Limits(),
+        None,
+        method,
+        lambda so_far: None,
+        pointwise=opened.pointwise,
+    )
     evolved = engine.run()
     if engine.best is None:
         return None, evolved
