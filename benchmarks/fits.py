@@ -28,6 +28,7 @@ from hcpinn.estimation.robust import Loss
 from hcpinn.estimation.search import Point, descend
 from hcpinn.evolution.limits import Limits
 from hcpinn.machine.precision import double
+from hcpinn.machine.provenance import provenance
 
 
 def declare(name: str, **parameters: Any) -> hc.Problem:
@@ -379,6 +380,7 @@ def main() -> None:
         print(name, json.dumps(record, indent=1, default=float), flush=True)
         results = json.loads(given.out.read_text()) if given.out.exists() else {}
         results.setdefault(given.kind, {})[name] = record
+        results["device"] = provenance(1).device
         given.out.write_text(json.dumps(results, indent=1, default=float) + "\n")
 
 
