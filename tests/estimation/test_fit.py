@@ -64,6 +64,11 @@ def test_a_good_fit_is_called_reliable_and_its_solution_is_checked(fitted):
     assert json.loads(json.dumps(fitted.summary()))["estimates"]["k"]["by"] in ("curvature", "profile")
 
 
+def test_the_error_of_the_solution_is_that_at_the_measurements(fitted):
+    own = fitted.fitted[0]
+    np.testing.assert_allclose(fitted.error(*own.points[:20].T), own.error[:20], rtol=1e-3)
+
+
 def test_a_saved_fit_comes_back_and_is_drawn(fitted, tmp_path):
     again = hc.load_fit(fitted.save(tmp_path / "decay.fit"), problem=fitted.problem)
     assert again.estimates == fitted.estimates

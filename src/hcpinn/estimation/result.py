@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..errors import HcpinnError
 from ..machine.files import write_bytes
 from ..problem import Problem
 from ..solution import Solution
@@ -146,6 +147,19 @@ class Fit:
     profiles: Mapping[str, np.ndarray] = field(default_factory=dict)
     """(value, rise of the misfit) for unknowns whose likelihood was followed."""
     seconds: float = 0.0
+    wobble: Callable[[np.ndarray], np.ndarray] | None = None
+    """The standard deviation of u at rows (t, x, …), which a file does not keep."""
+
+    def error(self, *coordinates: Any) -> np.ndarray:
+        """One standard deviation of the solution at t, x, …, by the errors of the estimates.
+
+        Components are the first axis where there are several.
+        """
+        if self.wobble is None:
+            raise HcpinnError("A fit from a file has errors at its measurements only: fit.fitted[0].error.")
+        arrays = np.broadcast_arrays(*(np.asarray(c, float) for c in coordinates))
+        found = self.wobble(np.stack([a.ravel() for a in arrays], axis=1))
+        return found.reshape(*found.shape[:1], *arrays[0].shape)[0 if len(found) == 1 else slice(None)]
 
     @property
     def values(self) -> dict[str, Any]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import tempfile
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -107,10 +105,10 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray], problem: Pro
     )
     found = {name: e.value for name, e in estimates.items()}
     closed = problem.with_parameters(**header["data"][0][1]).with_parameters(**found)
-    member = io.BytesIO()
-    with zipfile.ZipFile(member, "w") as archive:
-        archive.writestr(_MEMBER, arrays["solution"].tobytes())
-    solution = load(zipfile.Path(zipfile.ZipFile(member), _MEMBER), problem=closed)
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / _MEMBER
+        whole.write_bytes(arrays["solution"].tobytes())
+        solution = load(whole, problem=closed)
     return Fit(
         problem=problem,
         data=tuple(data),
