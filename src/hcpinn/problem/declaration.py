@@ -467,7 +467,8 @@ class Problem:
         for side in self.sides:
             for condition in (c for own in side.conditions for c in own):
                 data[f"{condition.kind} data at {side.place}"] = condition.data
-        return (*tables, *(own.note(role) for role, d in data.items() for own in samples_in(d)))
+        samples = (own.note(role) for role, d in data.items() for own in samples_in(d))
+        return (*self.domain.remarks, *tables, *samples)
 
     @cached_property
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
