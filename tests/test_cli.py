@@ -420,3 +420,15 @@ def test_commands_are_listed_in_the_order_of_use():
     said = hcpinn("--help")[1]
     places = [said.index(f"│ {name} ") for name in ("new", "show", "solve", "list", "study", "bench")]
     assert places == sorted(places)
+
+
+def test_a_solution_is_exported_and_a_text_needs_not_be_given_again(tmp_path):
+    (tmp_path / "rod.toml").write_text(TEXT)
+    out = tmp_path / "out"
+    assert hcpinn("solve", tmp_path / "rod.toml", "--quiet", "--set", "horizon=0.2", "--out", out)[0] == 0
+    code, said, _ = hcpinn("export", out, tmp_path / "s.csv", "--times", 3, "--points", 5)
+    assert (code, said) == (0, f"Wrote {tmp_path / 's.csv'}.\n")
+    assert len((tmp_path / "s.csv").read_text().splitlines()) == 16
+    assert hc.load(out / "solution.npz").problem.horizon == 0.2
+    assert_refused(*hcpinn("export", tmp_path, "s.csv")[::2], "There is no solution in")
+    assert_refused(*hcpinn("export", out, tmp_path / "s.xls")[::2], "no format '.xls'")

@@ -16,6 +16,7 @@ from .descent import (
     LevenbergMarquardt as LevenbergMarquardt,
     Method as Method,
     Projected as Projected,
+    Status as Status,
     Resampling as Resampling,
     Run as Run,
     SOAP as SOAP,
@@ -35,6 +36,7 @@ from .estimation import (
     Unknown as Unknown,
     UnknownFunction as UnknownFunction,
     fit as fit,
+    load_fit as load_fit,
 )
 from .evolution import (
     Evolution as Evolution,
@@ -53,14 +55,19 @@ from .objective import (
     SelfAdaptive as SelfAdaptive,
 )
 from .problem import (
+    Annulus as Annulus,
     Between as Between,
     Box as Box,
     Derivative as Derivative,
     Dirichlet as Dirichlet,
+    Disk as Disk,
+    Ellipse as Ellipse,
+    Implicit as Implicit,
     Interval as Interval,
     Linear as Linear,
     Neumann as Neumann,
     Periodic as Periodic,
+    Polygon as Polygon,
     Problem as Problem,
     Robin as Robin,
     Samples as Samples,

@@ -1,42 +1,79 @@
-"""Progress of a training: a bar in a terminal or notebook, silence elsewhere."""
+"""Progress of a solve: one live line in a terminal or notebook, and reports to whoever asks for them."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
 
-class Progress:
-    """A bar per stage with loss, steps per second and time left; `visible=None` decides by itself."""
+@dataclass(frozen=True)
+class Status:
+    """How far a solve has come, as `on_progress` is told."""
 
-    def __init__(self, *, visible: bool | None = None, title: str = ""):
+    stage: str
+    """What is being done, such as "pass 2, rank 161" or "Adam"."""
+    share: float
+    """How much of it is done, from 0 to 1."""
+    step: int
+    """The steps of a training that are done, or hundredths of an evolution's pass."""
+    time: float | None
+    """The time of the problem that an evolution has reached; None in training."""
+    loss: float | None
+    """The loss of a training; None where there is none."""
+    terms: Mapping[str, float]
+    """Its parts, by name."""
+    estimate: float | None
+    """The latest estimate of the relative error; None before there is one."""
+    accuracy: float | None
+    """The error that was asked for."""
+    seconds: float
+    """Since the start."""
+
+
+class Progress:
+    """One live line on what is done, how far, how well and how long it may take.
+
+    Args:
+        visible: whether it is shown; None decides by itself: in a terminal or notebook.
+        title: what is worked on.
+        accuracy: the error that is asked for, beside which estimates are shown.
+        on_progress: is told what there is to tell, from the thread that computes.
+    """
+
+    def __init__(
+        self,
+        *,
+        visible: bool | None = None,
+        title: str = "",
+        accuracy: float | None = None,
+        on_progress: Callable[[Status], Any] | None = None,
+    ):
         self.visible = _interactive() if visible is None else visible
-        self.title = title
+        self.title, self.accuracy, self.on_progress = title, accuracy, on_progress
         self._bar: Any = None
         self._task: Any = None
+        self._began = monotonic()
+        self._stage, self._steps, self._passes = "", 1, 0
+        self._time: float | None = None
+        self._estimate: float | None = None
 
     def __enter__(self) -> Progress:
         if self.visible:
             from rich.console import Console
-            from rich.progress import (
-                BarColumn,
-                MofNCompleteColumn,
-                Progress as Bar,
-                TextColumn,
-                TimeRemainingColumn,
-            )
+            from rich.progress import BarColumn, Progress as Bar, TextColumn, TimeRemainingColumn
 
             self._bar = Bar(
-                TextColumn("{task.description:<8}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]}"),
-                TextColumn("{task.fields[loss]}"),
-                TimeRemainingColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=10),
+                TextColumn("{task.fields[place]}"),
+                TextColumn("{task.fields[news]}"),
+                TimeRemainingColumn(compact=True),
                 console=Console(stderr=True),
                 speed_estimate_period=20,
             )
@@ -54,22 +91,61 @@ class Progress:
 
     def stage(self, label: str, steps: int, done: int) -> None:
         """A stage begins, or goes on from step `done`."""
+        self._stage, self._steps, self._time = label, max(steps, 1), None
         if self._bar is not None:
-            self._task = self._bar.add_task(label, total=steps, completed=done, loss="", rate="compiling")
+            if self._task is None:
+                self._task = self._bar.add_task(label, total=steps, place="", news="")
+            self._bar.reset(
+                self._task, description=label, total=steps, completed=done, place="compiling", news=""
+            )
+
+    def evolving(self, rank: int, time: float, share: float, estimate: float, *, first: bool) -> None:
+        """A pass of an evolution has come to a time of the problem; `first` if it is a new one."""
+        if first:
+            self._passes += 1
+            self.stage(f"pass {self._passes}, rank {rank}", 100, 0)
+        self._time = time
+        if not math.isinf(estimate):
+            self._estimate = estimate
+        self.update(round(100 * share), math.inf)
 
     def update(self, step: int, loss: float, terms: Mapping[str, float] | None = None) -> None:
         """The stage has come to `step`; `terms` are parts of the loss that have names.
 
         An infinite loss is one that is not known.
         """
-        if self._bar is not None:
-            speed = self._bar.tasks[self._task].speed
-            rate = f"{speed:,.0f} steps/s" if speed else ""
-            parts = ", ".join(f"{name} {value:.1e}" for name, value in (terms or {}).items())
-            shown = (
-                "" if math.isinf(loss) else f"[bold]loss {loss:.2e}[/bold]" + (f" ({parts})" if parts else "")
+        known = None if math.isinf(loss) else loss
+        if self.on_progress is not None:
+            self.on_progress(
+                Status(
+                    stage=self._stage,
+                    share=step / self._steps,
+                    step=step,
+                    time=self._time,
+                    loss=known,
+                    terms=dict(terms or {}),
+                    estimate=self._estimate,
+                    accuracy=self.accuracy,
+                    seconds=monotonic() - self._began,
+                )
             )
-            self._bar.update(self._task, completed=step, loss=shown, rate=rate)
+        if self._bar is not None:
+            place = f"{step:,}/{self._steps:,}" if self._time is None else f"t = {self._time:.3g}"
+            self._bar.update(self._task, completed=step, place=place, news=self._news(known, terms or {}))
+
+    def _news(self, loss: float | None, terms: Mapping[str, float]) -> str:
+        """The loss or the estimated error, as far as they are known."""
+        if loss is not None:
+            parts = ", ".join(f"{name} {value:.1e}" for name, value in terms.items())
+            return f"loss {loss:.2e}" + (f" ({parts})" if parts else "")
+        if self._estimate is None:
+            return "no estimate yet"
+        asked = "" if self.accuracy is None else f", asked {self.accuracy:.0e}"
+        return f"error about {self._estimate:.0e}{asked}"
+
+    def interrupt(self) -> None:
+        """Say that Ctrl-C was heard."""
+        self.say("Stopping with the best so far. Ctrl-C again ends at once.")
 
     def say(self, text: str) -> None:
         """A sentence between two stages."""

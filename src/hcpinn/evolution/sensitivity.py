@@ -25,7 +25,7 @@ from ..outcome import Stop
 from ..problem import Index, Problem
 from ..trial import jet_of
 from .basis import Bases
-from .engine import Evolution, _Engine
+from .engine import Engine, Evolution
 from .evolved import Evolved
 from .lift import Carrier, _chunked, _with_walls, depends
 from .limits import Limits
@@ -431,7 +431,7 @@ def make_frame(
     method: Evolution = Evolution(),
 ) -> tuple[Frame | None, Evolved]:
     """Solve a problem, closed at θ, adaptively, and keep the basis; None where no pass came to its end."""
-    engine = _Engine(problem, accuracy, seed, limits or Limits(), None, method, lambda so_far: None)
+    engine = Engine(problem, accuracy, seed, limits or Limits(), None, method, lambda so_far: None)
     evolved = engine.run()
     if engine.best is None:
         return None, evolved

@@ -33,12 +33,15 @@ class Left(Exception):
         self.interrupted = interrupted
 
 
-def supervised(work: Callable[[], T], seconds: float | None = None) -> T:
+def supervised(
+    work: Callable[[], T], seconds: float | None = None, heard: Callable[[], None] = lambda: None
+) -> T:
     """The result of `work()`, or `Left` where it has not ended after `seconds`, or soon after a signal.
 
     The first Ctrl-C or SIGTERM asks the work to stop, as `patient_interrupt` tells it; a second one raises
-    `KeyboardInterrupt` at once. Work that is left ends at its next call of `raise_if_abandoned`. Processes
-    that work together must all come to the same end, so there nothing is left before it is done.
+    `KeyboardInterrupt` at once; `heard` is called at the first. Work that is left ends at its next call of
+    `raise_if_abandoned`. Processes that work together must all come to the same end, so there nothing is left
+    before it is done.
     """
     if jax.process_count() > 1:
         return work()
@@ -48,6 +51,7 @@ def supervised(work: Callable[[], T], seconds: float | None = None) -> T:
         while not task.wait_for(_LOOK):
             if interrupted.is_set() and not task.stopping.is_set():
                 task.stopping.set()
+                heard()
                 deadline = min(deadline, time.monotonic() + ANSWER)
             if time.monotonic() > deadline:
                 raise Left(interrupted=interrupted.is_set())

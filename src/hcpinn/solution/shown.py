@@ -34,6 +34,8 @@ class Shown:
     """None on an interval."""
     predicted: Mapping[str, np.ndarray]
     exact: Mapping[str, np.ndarray] | None
+    cut: Any = None
+    """What pictures in the plane are cut out by, where the domain is curved."""
 
     @classmethod
     def of(cls, solution: Solution) -> Shown:
@@ -60,7 +62,8 @@ class Shown:
         if plane is not None:
             predicted = {n: v[..., 0] for n, v in predicted.items()}
             exact = None if exact is None else {n: v[..., 0] for n, v in exact.items()}
-        return cls(times[keep], space[0], space[1] if dimensions > 1 else None, predicted, exact)
+        second = space[1] if dimensions > 1 else None
+        return cls(times[keep], space[0], second, predicted, exact, problem.domain.cut)
 
     @property
     def picks(self) -> tuple[int, int, int]:
@@ -76,7 +79,9 @@ class Shown:
     ) -> None:
         """Draw values over (t, x), or over (x, y), with a bar that says what the colours mean."""
         across, up = (self.times, self.x) if self.y is None else (self.x, self.y)
-        image = axis.pcolormesh(across, up, values, shading="gouraud", rasterized=True, **colours)
+        image = axis.pcolormesh(across, up, filled(values), shading="gouraud", rasterized=True, **colours)
+        if self.cut is not None:
+            image.set_clip_path(self.cut, axis.transData)
         if bar:
             axis.figure.colorbar(image, ax=axis, pad=0.02)
         axis.set_title(title)
@@ -94,6 +99,17 @@ class Shown:
         smallest = largest / 10**_DECADES
         colours = {"cmap": ERRORS, "norm": LogNorm(smallest, largest)}
         self.panel(axis, np.maximum(error, smallest), title, colours)
+
+
+def filled(values: np.ndarray) -> np.ndarray:
+    """A picture with what is missing outside of a curved domain filled from the nearest values, to be cut."""
+    missing = np.isnan(values)
+    if not missing.any() or missing.all():
+        return values
+    from scipy.ndimage import distance_transform_edt
+
+    nearest = distance_transform_edt(missing, return_distances=False, return_indices=True)
+    return values[tuple(nearest)]
 
 
 def field_colours(values: np.ndarray) -> dict[str, Any]:

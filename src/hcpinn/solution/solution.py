@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from ..objective.residual import residual_of
 from ..outcome import Function, History, PointWeights, Stop
 from ..problem import MAX_ORDER, Index, Problem
 from .canvas import Theme, finish
-from .values import evaluate, on_grid
+from .values import evaluate, on_grid, real
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -82,9 +83,39 @@ class Solution:
             raise AttributeError(f"'Solution' has no attribute '{name}'")
         return lambda *coordinates: self.derivative(name[1:], *coordinates)
 
-    def on_grid(self, times: Any, *axes: Any) -> dict[str, np.ndarray]:
-        """Values on the grid of all given times and positions: field → array (times, x, …)."""
-        return on_grid(self.problem, self.function, times, *axes)
+    def on_grid(self, times: Any = 101, *axes: Any) -> dict[str, np.ndarray]:
+        """Values on a grid: field → array (times, x, …); NaN outside a domain that is no box.
+
+        Args:
+            times: the times, or how many there are, equally spaced from start to horizon.
+            axes: the places along x, … or how many there are.
+        """
+        found = grid_axes(self.problem, times, *axes)
+        values = on_grid(self.problem, self.function, *found)
+        contains = getattr(self.problem.domain, "contains", None)
+        if contains is None or getattr(self.problem.domain, "product", True):
+            return values
+        mesh = np.meshgrid(*found[1:], indexing="ij")
+        inside = np.asarray(contains(np.stack([m.ravel() for m in mesh], axis=1))).reshape(mesh[0].shape)
+        return {name: np.where(inside, value, np.nan) for name, value in values.items()}
+
+    def to_arrays(self, times: Any = 101, *axes: Any) -> dict[str, np.ndarray]:
+        """The coordinates and the fields on a grid by name, as `on_grid` takes it."""
+        found = grid_axes(self.problem, times, *axes)
+        return {**dict(zip(self.problem.axes, found, strict=True)), **self.on_grid(*found)}
+
+    def export(self, path: str | Path, times: Any = 51, *axes: Any) -> Path:
+        """Write the solution on a grid for another program.
+
+        Args:
+            path: a file whose name ends with .nc (NetCDF), .pvd (a VTK series for ParaView), .csv, .npz, .mat
+                (MATLAB), or .stablehlo (the function itself, as a program).
+            times: as `on_grid` takes them.
+            axes: likewise.
+        """
+        from .export import export
+
+        return export(self, Path(path), times, *axes)
 
     def residual(self, *coordinates: Any) -> Any:
         """uₜ − F at t, x, …: zero where the equation holds."""
@@ -190,14 +221,19 @@ class Solution:
             import xarray
         except ImportError as error:
             raise HcpinnError("to_xarray needs xarray: pip install xarray.") from error
-        t, *space = grid_axes(self.problem, times, *axes)
-        values = self.on_grid(t, *space)
+        found = self.to_arrays(times, *axes)
         dims = self.problem.axes
         return xarray.Dataset(
-            {name: (dims, value) for name, value in values.items()},
-            coords=dict(zip(dims, (t, *space), strict=True)),
+            {name: (dims, value) for name, value in found.items() if name not in dims},
+            coords={name: found[name] for name in dims},
             attrs={"problem": self.problem.name, "method": self.method.name, "verdict": str(self.verdict)},
         )
+
+    def page(self, path: str | Path) -> Path:
+        """Write one self-contained page with sliders, which evaluates the network in the browser."""
+        from .page import write_page
+
+        return write_page(self, path)
 
     def __repr__(self) -> str:
         return f"Solution of {self.problem.name} by {self.method.name} (seed {self.seed}): {self.verdict}"
@@ -220,6 +256,13 @@ class Solution:
         return values[0] if len(values) == 1 else values
 
 
+_POINTS = {1: 257, 2: 129, 3: 33}
+"""Places along an axis unless given, by number of space dimensions."""
+
+_MOST = 200_000_000
+"""Values that a grid may have: more would fill the memory."""
+
+
 def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
     """Times and positions, given as arrays or as numbers of equally spaced points."""
     ends: list[tuple[float, float]] = [(problem.start, problem.horizon), *problem.domain.bounds]
@@ -227,11 +270,24 @@ def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
         raise ProblemError(
             f"{problem.name} has the coordinates {', '.join(problem.axes)}, but {len(axes) + 1} were given."
         )
-    given: Sequence[Any] = [times, *axes, *[257] * (len(ends) - 1 - len(axes))]
-    return [
-        np.linspace(*end, value) if isinstance(value, int) else np.asarray(value, float)
-        for end, value in zip(ends, given, strict=True)
-    ]
+    rest = len(ends) - 1 - len(axes)
+    given: Sequence[Any] = [times, *axes, *[_POINTS[len(ends) - 1]] * rest]
+    found = []
+    for name, end, value in zip(problem.axes, ends, given, strict=True):
+        counted = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if counted and value < 2:
+            raise ProblemError(
+                f"{value} is no number of points along {name}: a grid has at least 2. For the place {value} "
+                f"write {float(value)}."
+            )
+        found.append(np.linspace(*end, int(value)) if counted else np.atleast_1d(real(value)))
+    count = math.prod(axis.size for axis in found)
+    if count > _MOST:
+        raise ProblemError(
+            f"A grid of {' × '.join(str(axis.size) for axis in found)} points is too large: give fewer than "
+            f"{_MOST:.0e} in all."
+        )
+    return found
 
 
 def _number(value: Any) -> float | None:

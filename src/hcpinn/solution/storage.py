@@ -13,12 +13,12 @@ from ..catalog import ENTRIES
 from ..descent import Method, Piecewise, from_dict, to_dict
 from ..equation import fingerprint
 from ..errors import FileError, HcpinnError, UnusableFileError
-from ..evolution import Function as Evolved
+from ..evolution import Function as Evolved, RegionFunction
 from ..family import Member
 from ..machine.files import read_archive, write_archive
 from ..machine.provenance import Provenance
 from ..outcome import Function, History, PointWeights, Stop
-from ..problem import Problem
+from ..problem import Problem, parse_problem
 from ..reference import Reference
 from .family_storage import KIND as FAMILY, rebuild_family
 from .solution import Solution
@@ -28,6 +28,7 @@ _KIND, _VERSION = "solution", 3
 
 _ENGINES: dict[str, Callable[[Problem, Method, Mapping[str, np.ndarray]], Function]] = {
     Piecewise.engine: Piecewise.from_arrays,
+    RegionFunction.engine: lambda problem, _, arrays: RegionFunction.from_arrays(problem, arrays),
     Evolved.engine: lambda problem, _, arrays: Evolved.from_arrays(problem, arrays),
     Member.engine: lambda problem, _, arrays: Member.from_arrays(problem, arrays),
 }
@@ -49,8 +50,9 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
     header: dict[str, Any] = {
         "problem": {
             "name": solution.problem.name,
-            "parameters": dict(solution.problem.parameters),
+            "parameters": {k: v for k, v in solution.problem.parameters.items() if not callable(v)},
             "fingerprint": fingerprint(solution.problem),
+            "text": solution.problem.to_text() if solution.problem.from_text else None,
         },
         "engine": solution.function.engine,
         "method": to_dict(solution.method),
@@ -187,12 +189,18 @@ def _check_function(path: object, solution: Solution, saved: np.ndarray) -> None
 def _problem(path: object, saved: dict[str, Any], given: Problem | None) -> Problem:
     name = saved["name"]
     if given is None:
-        if name not in ENTRIES:
+        text = saved.get("text")
+        if name not in ENTRIES and text is not None:
+            given = parse_problem(text, source=f"the problem in {path}").with_parameters(
+                **saved["parameters"]
+            )
+        elif name not in ENTRIES:
             raise FileError(
                 f"{path} solves '{name}', which is not in the catalogue. Files hold no code: "
                 "give the problem again, load(path, problem=…)."
             )
-        given = ENTRIES[name].problem.with_parameters(**saved["parameters"])
+        else:
+            given = ENTRIES[name].problem.with_parameters(**saved["parameters"])
     if fingerprint(given) != saved["fingerprint"]:
         raise FileError(
             f"{path} was solved for a different problem than '{given.name}' as it stands now: its equation, "

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..catalog import DEFAULT, TAKES_OVER, find_method, find_problem
 from ..checking import solution_of
-from ..descent import Method, Progress, Run, seconds_spent
+from ..descent import Method, Progress, Run, Status, seconds_spent
 from ..errors import MethodError, NoSolutionError, OutOfTimeError, ProblemError, UnusableFileError
 from ..evolution import Evolution, applies as why_not
 from ..machine.files import answering, check_folder
@@ -43,6 +43,7 @@ def solve(
     max_seconds: float | None = None,
     reference: Reference | bool = True,
     progress: bool | None = None,
+    on_progress: Callable[[Status], Any] | None = None,
     devices: int | None = None,
 ) -> Any:
     """Solve a problem and check the outcome: a `Solution`, or a `Family` where parameters are open.
@@ -67,6 +68,8 @@ def solve(
         reference: a trusted solution to compare with; if True it is computed in the background, if False
             left out.
         progress: whether to show a progress bar; by default only in a terminal or notebook.
+        on_progress: a function that is told a `Status` of stage, loss or estimated error, and time every now
+            and then, from the thread that computes.
         devices: how many devices share out the points; by default all, if each gets 8,192 points
             or more, else one.
 
@@ -89,9 +92,10 @@ def solve(
         runs = [Run(problem, Evolution(), seed)]
     else:
         runs = [Run(problem, _as_method(method, problem), seed)]
-    sitting = _sitting(
-        runs, accuracy, out, resume, checkpoint_every, max_seconds, reference, progress, devices
+    shown = Progress(
+        visible=progress if is_first() else False, accuracy=float(accuracy), on_progress=on_progress
     )
+    sitting = _sitting(runs, accuracy, out, resume, checkpoint_every, max_seconds, reference, shown, devices)
     if method is None:
         return _within_its_time(sitting, lambda: _by_default(sitting, problem, seed))[0]
     return _within_its_time(sitting, lambda: _judged(sitting, runs, sitting.outcomes(runs)))[0]
@@ -174,8 +178,9 @@ def _within_its_time(sitting: Sitting, work: Callable[[], list[Solution]]) -> li
             return work()
 
     try:
+        seconds = sitting.seconds if sitting.strict else None
         with answering(sitting.out):
-            return supervised(doubly, sitting.seconds if sitting.strict else None)
+            return supervised(doubly, seconds, sitting.progress.interrupt)
     except Left as left:
         sitting.progress.__exit__(None, None, None)
         stop = Stop.INTERRUPTED if left.interrupted else Stop.TIME
@@ -216,7 +221,11 @@ def _by_default(sitting: Sitting, problem: Problem, seed: int) -> list[Solution]
         except OutOfTimeError:
             raise
         except NoSolutionError as error:
+            if not problem.domain.product:  # on which nothing is trained
+                raise
             why = str(error)
+    if evolved is not None and not problem.domain.product:
+        return _judged(sitting, own, [evolved])
     trained = runs(TAKES_OVER)
     [other] = sitting.outcomes(trained)
     if evolved is not None and estimate(evolved) <= estimate(other):

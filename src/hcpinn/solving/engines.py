@@ -215,11 +215,9 @@ class _Passes:
         task = current_task()
         if self.progress.interrupted or (task is not None and task.stopping.is_set()):
             raise KeyboardInterrupt  # which makes an evolution end with the best it has
-        if found.features != self.features:
-            self.features = found.features
-            self.progress.stage(f"evolve, {found.features} features, rank {found.rank}", 100, 0)
+        first, self.features = found.features != self.features, found.features
         share = (found.time - self.problem.start) / self.problem.duration
-        self.progress.update(round(100 * share), found.estimate)
+        self.progress.evolving(found.rank, found.time, share, found.estimate, first=first)
 
 
 def estimate(outcome: Outcome) -> float:

@@ -1,0 +1,41 @@
+"""Union, intersection and difference of domains, boxes among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import ProblemError
+from ..domain import Box, Domain
+from .plane import polygon
+from .region import Region
+from .tree import OPERATIONS, Leaf, Tree, joined
+
+
+def combined(operation: str, left: Domain, right: Any) -> Region:
+    """The union (`|`), intersection (`&`) or difference (`-`) of two domains of the plane or of space."""
+    word = OPERATIONS[operation][0]
+    if not isinstance(right, Domain):
+        raise ProblemError(f"The {word} takes two shapes, but one is {right!r}.")
+    if left.dimension != right.dimension or left.dimension == 1:
+        raise ProblemError(
+            f"The {word} takes two shapes of the plane, or two of space, but these have {left.dimension} and "
+            f"{right.dimension} dimension{'s' if right.dimension > 1 else ''}."
+        )
+    return Region(joined(operation, _tree(left), _tree(right)))
+
+
+def _tree(domain: Domain) -> Tree:
+    own = getattr(domain, "tree", None)
+    if own is not None:
+        return own
+    assert isinstance(domain, Box)
+    return _rectangle(domain)
+
+
+def _rectangle(box: Box) -> Leaf:
+    """A box of the plane by its faces."""
+    (a, b), (c, d) = box.bounds
+    corners = np.array([[a, c], [b, c], [b, d], [a, d]])
+    return polygon(corners, "box", ["y.lower", "x.upper", "y.upper", "x.lower"])
