@@ -36,6 +36,7 @@ from .estimation import (
     Unknown as Unknown,
     UnknownFunction as UnknownFunction,
     fit as fit,
+    load_fit as load_fit,
 )
 from .evolution import (
     Evolution as Evolution,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ..evolution.sensitivity import Places
+from ..machine.precision import double
 from ..problem import Problem
 from ..solution import Solution
 from .measurements import Measurements
@@ -51,6 +54,7 @@ def judged(
     reasons, status = [], RELIABLE
     for found, name in (
         (physics, SUSPECT),
+        (_noise_doubts(facts), SUSPECT),
         (_search_doubts(state, bounded), SUSPECT),
         ([*_freedom(free), *_unseen(curves)], FREE),
         (wrong, WRONG),
@@ -74,6 +78,7 @@ def judged(
         level=level,
         facts=facts,
         profiles=_profiles(state, outcome),
+        wobble=partial(_wobble, state, outcome),
         seconds=seconds,
     )
 
@@ -90,19 +95,16 @@ def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
     facts: dict[str, Any] = {"values": len(residuals), "tests": tests}
     known = np.concatenate([g.rows for g in model.groups if g.noise is not None] or [np.zeros(0, int)])
     if len(known) and not misfit.loss.robust:
-        freedom = max(len(known) - model.layout.size * len(known) / len(residuals), 1.0)
+        spent = model.layout.freedom(rows)
+        freedom = max(len(known) - spent * len(known) / len(residuals), 1.0)
         square, p = chi_square(residuals[known], freedom)
         facts |= {"chi2": square, "freedom": freedom, "chi2_p": p}
-        if p < _UNLIKELY:
-            size = float(np.sqrt(square / freedom))
+        size = float(np.sqrt(square / freedom))
+        if p < _UNLIKELY and size > 1:
             reasons.append(
                 f"The misfit is {size:.2g} times what the known noise explains (χ² = {square:.4g} for "
-                f"{freedom:.0f} degrees of freedom, p = {p:.0e}): "
-                + (
-                    "the noise is larger than said, or the model is wrong."
-                    if size > 1
-                    else "the noise is smaller than said."
-                )
+                f"{freedom:.0f} degrees of freedom, p = {p:.0e}): the noise is larger than said, or the "
+                "model is wrong, so there are no intervals."
             )
     first = 0
     for experiment in model.experiments:
@@ -140,7 +142,7 @@ def _shift(state: _State, outcome: Outcome, solution: Solution) -> float:
     change[:count] = (seen.predict(point.z, fields) - point.predicted[:count]) / misfit.sigma[:count]
     rows = misfit.rows(point)[1][: len(change)]
     known = np.array([outcome.spread.determined(i) for i in range(model.layout.numbers)], bool)
-    known = np.append(known, np.zeros(len(point.z) - len(known), bool))
+    known = np.append(known, np.ones(len(point.z) - len(known), bool))
     if not known.any():
         return 0.0
     moved = outcome.spread.covariance @ (rows.T @ change)
@@ -178,6 +180,14 @@ def _search_doubts(state: _State, bounded: list[str]) -> list[str]:
         other = described(state.model.layout, state.others[0])
         reasons.append(f"Another place fits about as well: {other}.")
     return reasons
+
+
+def _noise_doubts(facts: dict[str, Any]) -> list[str]:
+    """Whether the noise is smaller than said."""
+    if facts.get("chi2_p", 1.0) >= _UNLIKELY or facts["chi2"] > facts["freedom"]:
+        return []
+    size = np.sqrt(facts["chi2"] / facts["freedom"])
+    return [f"The misfit is {size:.2g} times what the known noise makes likely: it is smaller than said."]
 
 
 def _freedom(free: list[str]) -> list[str]:
@@ -298,6 +308,19 @@ def _fitted(state: _State, outcome: Outcome) -> tuple[Fitted, ...]:
             )
         first += count
     return tuple(found)
+
+
+def _wobble(state: _State, outcome: Outcome, points: np.ndarray) -> np.ndarray:
+    """One standard deviation of each component of u at points, by the errors of the estimates."""
+    point, model = state.point, state.model
+    assert point is not None
+    with double():
+        frame = model.experiments[0].frame
+        assert frame is not None
+        model.limits.seconds = np.inf
+        places = Places(frame, points, ((0,) * points.shape[1],))
+        slopes = frame.solve(point.z, tolerance=0.03 * model.accuracy).slopes(places)[0]
+    return np.sqrt(np.maximum(np.einsum("cnp,pq,cnq->cn", slopes, outcome.spread.covariance, slopes), 0.0))
 
 
 def _profiles(state: _State, outcome: Outcome) -> dict[str, np.ndarray]:

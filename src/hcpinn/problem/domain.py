@@ -33,6 +33,8 @@ class Domain(abc.ABC):
     """The lower and upper end of each axis."""
     product: ClassVar[bool] = True
     """Whether it is the product of the ranges of its axes, so that conditions belong to ends of axes."""
+    remarks: tuple[str, ...] = ()
+    """What makes solutions on it hard, in sentences."""
     cut: Any = None
     """The boundary as a path of matplotlib, by which pictures over the bounding box are cut out."""
 

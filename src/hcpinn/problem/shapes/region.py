@@ -197,6 +197,25 @@ class Region(Domain):
         return max(self.lengths)
 
     @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """A sentence on each re-entrant corner."""
+        known = {id(w.corner) for w in self.wedges}
+        found = []
+        for corner in self.corners:
+            if corner.reentrant:
+                x, y = corner.place
+                eased = (
+                    "features are smooth functions of r^α, α = π/angle, there, which eases it"
+                    if id(corner) in known
+                    else "which limits the accuracy"
+                )
+                found.append(
+                    f"The domain has a re-entrant corner of {np.degrees(corner.angle):.0f}° at "
+                    f"({x:.4g}, {y:.4g}): slopes grow without bound there; {eased}."
+                )
+        return tuple(found)
+
+    @cached_property
     def cut(self) -> Any:
         """The boundary as a path of matplotlib."""
         from .picture import outline_path
