@@ -153,6 +153,11 @@ class Problem:
         return () if self.domain.product else resolve_parts(self.boundary, self.domain, self.fields)
 
     @property
+    def continued(self) -> bool:
+        """Whether it goes on from the state of another solution."""
+        return isinstance(self.initial, _Restart)
+
+    @property
     def periodic(self) -> bool:
         """Whether the solution repeats itself along every space axis."""
         return self.domain.product and all(ends.periodic for ends in self.boundaries)
