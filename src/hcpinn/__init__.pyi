@@ -36,6 +36,7 @@ from .estimation import (
     Unknown as Unknown,
     UnknownFunction as UnknownFunction,
     fit as fit,
+    load_fit as load_fit,
 )
 from .evolution import (
     Evolution as Evolution,
@@ -55,8 +56,10 @@ from .objective import (
 )
 from .problem import (
     Annulus as Annulus,
+    Ball as Ball,
     Between as Between,
     Box as Box,
+    Cylinder as Cylinder,
     Derivative as Derivative,
     Dirichlet as Dirichlet,
     Disk as Disk,

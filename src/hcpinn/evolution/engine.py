@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from ..equation import scan
 from ..errors import MethodError
 from ..machine.interrupt import patient_interrupt
+from ..machine.memory import fits
 from ..machine.precision import double
 from ..outcome import Stop
 from ..problem import Problem
@@ -232,6 +233,8 @@ class Engine:
                 return Stop.STALLED
             if count == most and previous is not None:
                 return Stop.RANK
+            if not fits(self._bytes(min(math.ceil(count * _GROWTH), most), solved)):
+                return Stop.RANK
             if previous is not None and not self.limits.allow(self.passes[-1].seconds):
                 return Stop.TIME  # a pass with more features takes longer than the last one
             found = [] if self.region else densities(solved.projection, solved.track, self.accuracy)
@@ -241,6 +244,16 @@ class Engine:
             self.density = density
             previous = solved
             count = math.ceil(count * _GROWTH)
+
+    def _bytes(self, count: int, last: Solved) -> float:
+        """About how much memory a pass with so many features takes, that of as many steps as the last one."""
+        grown = count / self.passes[-1].features
+        stages, projection = last.track.stages, last.projection
+        unknowns = projection.unknowns * grown**self.dimensions
+        points = len(projection.space) * grown**self.dimensions
+        arguments = 3 * len(self.pointwise.orders) * projection.count * points * stages
+        matrices = (3 + stages) * unknowns**2 if self.dimensions == 1 else 0.0
+        return 8.0 * (arguments + matrices + 3 * (stages + 1) * (last.track.steps + 1) * unknowns)
 
     def _estimate(self, previous: Solved, solved: Solved) -> float:
         """The difference of two passes; if that is small enough, also what neither of them can see."""
@@ -275,10 +288,8 @@ class Engine:
         few = 3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7
         stages = self.method.stages or (few if self.problem.order == 1 else 7)
         tolerance = min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4)
-        if (
-            self.problem.order == 2
-        ):  # swings keep every error of a step: they add up, and shorter ones are tried
-            tolerance /= 10 ** max(number - 1, 0)
+        if self.problem.order == 2:  # swings keep every error of a step: they add up
+            tolerance /= 5 * 10 ** max(number - 1, 0)
         tolerance = max(tolerance, 1e-13)
         begun, state = clock.perf_counter(), projection.start()
         track = Track(stages, [self.breaks[0]], [], self.problem.order)

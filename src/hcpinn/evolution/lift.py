@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -13,11 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from ..equation import scan
 from ..machine.precision import double
 from ..problem import Index, Problem
 from ..trial import Semigroup, jet_of
-from ..trial.edges import join_edges
+from ..trial.edges import Edges, join_edges
 from ..trial.function import columns
+from ..trial.layers import with_layers
 from ..trial.pieces import on_pieces
 from ..trial.semigroup import Waves, has_waves
 from .motion import fading
@@ -44,8 +46,13 @@ _TAIL = 1e3
 
 
 def has_wave_lift(problem: Problem) -> bool:
-    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension."""
-    return len(problem.space) == 1 and has_waves(problem)
+    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension.
+
+    Where slopes are prescribed only for a kink: smooth initial data are as good a lift themselves.
+    """
+    if len(problem.space) > 1 or not has_waves(problem):
+        return False
+    return problem.periodic or problem.prescribed_axes == [0] or bool(scan(problem).space[0].jumps)
 
 
 class Carrier:
@@ -113,13 +120,12 @@ class Carrier:
     @cached_property
     def moves(self) -> bool:
         """Whether the part of ψ that carries boundary data depends on time."""
-        space = np.full((1, len(self.problem.space)), 0.3) * self.problem.domain.lengths
-        place = jnp.asarray(space + np.asarray(self.problem.domain.lower))
-
-        def along(t: Array) -> Array:
-            return self._slow(jnp.concatenate([t[:, None], place], axis=1))
-
-        return depends(along, jnp.asarray([self.problem.start]))
+        if self.waves is None and self.problem.pieces:
+            return True
+        place = [jnp.full(1, low + 0.3 * (high - low)) for low, high in self.problem.domain.bounds]
+        rate = _rate(self.problem)
+        edges = _carried(self.problem, rate) if self.waves is None else self.waves._edges
+        return depends(lambda t: edges(t, place), jnp.asarray([self.problem.start]))
 
     @cached_property
     def _slow(self) -> Callable[[Array], Array]:
@@ -158,7 +164,7 @@ class Carrier:
         parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if self.moves:
             parts.append(lambda times: self._moving(space, times))
-        elif self.waves is None or not self.problem.boundaries[0].periodic:
+        elif self.waves is None or not self.problem.periodic:
             still = self._moving(space, np.array([self.problem.start]))
             parts.append(lambda times: still)
         if self.waves is not None:
@@ -254,10 +260,13 @@ def depends(function: Callable[[Array], Array], argument: Array) -> bool:
     return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
 
 
-def _with_walls(problem: Problem, fade: float | None = None) -> Callable[[Array], Array]:
-    """The lift without waves of one problem, which fades at a rate of its own unless `fade` gives one."""
-    rate = fade if fade is not None else 0.0 if problem.order == 1 else fading(problem)
-    return walled(problem, problem.parameters, rate)
+def _with_walls(problem: Problem) -> Callable[[Array], Array]:
+    """The lift without waves of one problem."""
+    return walled(problem, problem.parameters, _rate(problem))
+
+
+def _rate(problem: Problem) -> float:
+    return 0.0 if problem.order == 1 else fading(problem)
 
 
 def walled(problem: Problem, parameters: Mapping[str, Any], rate: float) -> Callable[[Array], Array]:
@@ -267,26 +276,34 @@ def walled(problem: Problem, parameters: Mapping[str, Any], rate: float) -> Call
 
     With a velocity v₀, s = t − t₀ and a `rate` C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
     """
-
-    def swing(since: Array, value: Array, velocity: Callable[[], Array]) -> Array:
-        if not rate:
-            return value
-        return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity())
-
-    def start(t: Array, space: list[Array]) -> Array:
-        value = problem.to_components(problem.initial_values(space, parameters))
-        since = (t - problem.start)[:, None]
-        return swing(
-            since, value, lambda: problem.to_components(problem.initial_velocities(space, parameters))
-        )
-
     if problem.pieces:
-        return on_pieces(problem, swing, parameters)
-    held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
-    joined = join_edges(problem, held, parameters, start)
+        return on_pieces(problem, partial(swung, rate), parameters)
+    edges = _carried(problem, rate, parameters)
 
     def lift(points: Array) -> Array:
         t, *space = columns(problem, points)
-        return joined(t, space)
+        return edges(t, space)
 
     return lift
+
+
+def swung(rate: float, since: Array, value: Array, velocity: Callable[[], Array]) -> Array:
+    """What the initial data do in time: they stand, or swing and fade at a rate."""
+    if not rate:
+        return value
+    return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity())
+
+
+def _carried(problem: Problem, rate: float, parameters: Mapping[str, Any] | None = None) -> Edges:
+    """The same in a box, as a function of t and x, …."""
+    given = problem.parameters if parameters is None else parameters
+
+    def start(t: Array, space: list[Array]) -> Array:
+        value = problem.to_components(problem.initial_values(space, given))
+        since = (t - problem.start)[:, None]
+        return swung(
+            rate, since, value, lambda: problem.to_components(problem.initial_velocities(space, given))
+        )
+
+    held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
+    return join_edges(problem, held, given, with_layers(problem, held, given, start))

@@ -153,6 +153,11 @@ class Problem:
         return () if self.domain.product else resolve_parts(self.boundary, self.domain, self.fields)
 
     @property
+    def continued(self) -> bool:
+        """Whether it goes on from the state of another solution."""
+        return isinstance(self.initial, _Restart)
+
+    @property
     def periodic(self) -> bool:
         """Whether the solution repeats itself along every space axis."""
         return self.domain.product and all(ends.periodic for ends in self.boundaries)
@@ -467,7 +472,8 @@ class Problem:
         for side in self.sides:
             for condition in (c for own in side.conditions for c in own):
                 data[f"{condition.kind} data at {side.place}"] = condition.data
-        return (*tables, *(own.note(role) for role, d in data.items() for own in samples_in(d)))
+        samples = (own.note(role) for role, d in data.items() for own in samples_in(d))
+        return (*self.domain.remarks, *tables, *samples)
 
     @cached_property
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:

@@ -107,7 +107,7 @@ class _Elements:
         shape = basis.dx.shape
         self.weights = basis.dx.ravel()
         self.points = np.asarray(basis.global_coordinates()).reshape(2, -1)
-        tables = [[np.broadcast_to(b[0].value, shape) for b in basis.basis]]
+        tables = [[np.broadcast_to(np.asarray(b[0]), shape) for b in basis.basis]]
         tables += [[np.broadcast_to(b[0].grad[k], shape) for b in basis.basis] for k in range(2)]
         rows = np.arange(self.weights.size).reshape(shape)
         self.tables = [self._matrix(rows, np.stack(t), np.arange(shape[0])) for t in tables]
@@ -366,11 +366,9 @@ class _Wall:
                 result[component] = np.asarray(found[component][number])
         return result
 
-    def _flux(self, time: float, values: np.ndarray, data: np.ndarray) -> Any:
-        form = self.elements.form
-        slopes = form.wall_slopes(self.conditions, jnp.asarray(values), jnp.asarray(data))
-        at = jnp.asarray(self.elements._coordinates(time, self.points))
-        return form._at_wall(jnp.asarray(values), at, jnp.asarray(self.normal), slopes)
+    def _flux(self, time: float, values: np.ndarray, data: np.ndarray) -> np.ndarray:
+        at = self.elements._coordinates(time, self.points)
+        return self.elements.form.at_wall(self.conditions, values, at, self.normal, data)
 
     def force(self, time: float, levels: tuple[np.ndarray, ...]) -> np.ndarray:
         """∮ (q · n) v."""
@@ -378,7 +376,7 @@ class _Wall:
         if not any(c is not None for c in self.conditions):
             return found
         values = self.elements._values(levels, self.tables)
-        flux = np.asarray(self._flux(time, values, self._data(time))) * self.weights
+        flux = self._flux(time, values, self._data(time)) * self.weights
         return np.concatenate([self.tables[0].T @ own for own in flux])
 
     def jacobian(self, time: float, levels: tuple[np.ndarray, ...]) -> sp.csc_matrix:
@@ -386,14 +384,14 @@ class _Wall:
         count = self.elements.form.count
         values = self.elements._values(levels, self.tables)
         data = self._data(time)
-        still = np.asarray(self._flux(time, values, data))
+        still = self._flux(time, values, data)
         blocks: list[list[Any]] = [[None] * count for _ in range(count)]
         size = self.elements.size_of_field
         for source in range(count):
             step = 1e-7 * max(float(np.abs(values[0, source, 0]).max()), 1e-3)
             moved = values.copy()
             moved[0, source, 0] += step
-            slope = (np.asarray(self._flux(time, moved, data)) - still) / step
+            slope = (self._flux(time, moved, data) - still) / step
             for target in range(count):
                 known = self.conditions[target] is not None
                 inner = sp.diags(self.weights * slope[target] * known)

@@ -5,7 +5,7 @@ The system says how a stage is solved; here are coefficients, step control, and 
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -43,6 +43,7 @@ EMBEDDED = np.array(
 _SHORTEST = 1e-11
 
 
+@runtime_checkable
 class Stages(Protocol):
     """M y′ = R(t, y), as the integrator sees it."""
 

@@ -101,16 +101,25 @@ class WeakForm:
         gradient = slopes[:, None] * normals + along[:, None] * tangents
         return jnp.einsum("abijp,bip,jp->ap", tensor, gradient, normals)
 
-    def wall_slopes(self, conditions: Sequence[Condition | None], values: Any, data: Sequence[Any]) -> Any:
-        """∂u/∂n by component from α u + β ∂u/∂n = g; its own where there is no condition on it."""
-        found = []
-        for component, (condition, g) in enumerate(zip(conditions, data, strict=True)):
-            if condition is None:
-                found.append(jnp.zeros_like(values[0, component, 0]))
-            else:
+    def at_wall(
+        self,
+        conditions: Sequence[Condition | None],
+        values: np.ndarray,
+        coordinates: np.ndarray,
+        normals: np.ndarray,
+        data: np.ndarray,
+    ) -> np.ndarray:
+        """q · n, component × point, where α u + β ∂u/∂n = g for the components with a condition."""
+        slopes = np.zeros_like(data)
+        for component, condition in enumerate(conditions):
+            if condition is not None:
                 a, b = condition.factors
-                found.append((g - a * values[0, component, 0]) / b)
-        return jnp.stack(found)
+                slopes[component] = (data[component] - a * values[0, component, 0]) / b
+        return self._chunked(self._compiled_wall, values, coordinates, normals, slopes, size=512)
+
+    @cached_property
+    def _compiled_wall(self) -> Any:
+        return jax.jit(self._at_wall)
 
     def inside(self, values: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
         """(S, q) at points."""
@@ -136,15 +145,14 @@ class WeakForm:
         return jax.jit(run)
 
     @staticmethod
-    def _chunked(function: Any, values: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-        parts, total = [], values.shape[-1]
-        for first in range(0, total, _CHUNK):
-            v, c = values[..., first : first + _CHUNK], coordinates[..., first : first + _CHUNK]
-            size = v.shape[-1]
-            if size < _CHUNK:
-                v = np.concatenate([v, np.repeat(v[..., -1:], _CHUNK - size, -1)], -1)
-                c = np.concatenate([c, np.repeat(c[..., -1:], _CHUNK - size, -1)], -1)
-            parts.append(np.asarray(function(v, c))[..., :size])
+    def _chunked(function: Any, *arrays: np.ndarray, size: int = _CHUNK) -> np.ndarray:
+        """A compiled function of arrays whose last axis are points, for any number of them."""
+        parts, total = [], arrays[0].shape[-1]
+        for first in range(0, total, size):
+            some = [a[..., first : first + size] for a in arrays]
+            own = some[0].shape[-1]
+            some = [np.concatenate([a, np.repeat(a[..., -1:], size - own, -1)], -1) for a in some]
+            parts.append(np.asarray(function(*some))[..., :own])
         return np.concatenate(parts, axis=-1)
 
     def _refuse_nonlinear(self) -> None:

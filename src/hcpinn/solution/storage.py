@@ -50,7 +50,7 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
     header: dict[str, Any] = {
         "problem": {
             "name": solution.problem.name,
-            "parameters": dict(solution.problem.parameters),
+            "parameters": {k: v for k, v in solution.problem.parameters.items() if not callable(v)},
             "fingerprint": fingerprint(solution.problem),
             "text": solution.problem.to_text() if solution.problem.from_text else None,
         },
