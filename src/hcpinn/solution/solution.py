@@ -229,6 +229,12 @@ class Solution:
             attrs={"problem": self.problem.name, "method": self.method.name, "verdict": str(self.verdict)},
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .notebook import html_of
+
+        return html_of(self)
+
     def __repr__(self) -> str:
         return f"Solution of {self.problem.name} by {self.method.name} (seed {self.seed}): {self.verdict}"
 
