@@ -33,10 +33,12 @@ COUNTS = {
     "reasonable": 60,
     "drawn": 150,
     "hostile": None,
+    "sly": None,
     "clumsy": None,
     "bounded": 8,
     "killed": 16,
-    "damaged": 4,
+    "damaged": 5,
+    "faults": 8,
 }
 """How many tasks of each kind; None where a list decides."""
 
@@ -103,6 +105,16 @@ def hostile(seed: int, number: int, seconds: float) -> dict[str, Any]:
     if case.never in ("solved", "converged") and found["status"] == "converged":
         found["wrongly"] = f"must never be {case.never}"
     return found
+
+
+def sly(seed: int, number: int, seconds: float) -> dict[str, Any]:
+    import jax
+
+    from sly import CASES
+
+    with jax.enable_x64(True):
+        truth = CASES[number]()
+    return solved(truth, seconds)
 
 
 def clumsy(seed: int, number: int, seconds: float) -> dict[str, Any]:
@@ -177,24 +189,21 @@ def killed(seed: int, number: int, seconds: float) -> dict[str, Any]:
 
 
 def damaged(seed: int, number: int, seconds: float) -> dict[str, Any]:
-    """Files with bytes changed, cut off or repeated: they load, or a sentence says why not."""
+    """Files with bytes changed, cut off or repeated: they are read, or a sentence says why not."""
     import hypothesis
     import hypothesis.strategies as st
 
-    import hcpinn as hc
+    from damaged import FILES
     from hcpinn.errors import HcpinnError
 
-    problem = hc.Problem(
-        rhs=lambda u: 0.05 * u.xx, initial=lambda x: x * (1 - x), domain=hc.Interval(0, 1), horizon=1.0,
-        boundary=hc.Dirichlet(0.0),
-    )  # fmt: skip
-    counts = {"loaded": 0, "refused": 0}
+    name, make, read = FILES[number % len(FILES)]
+    counts = {"read": 0, "refused": 0}
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "solution.npz"
-        hc.solve(problem, reference=False, progress=False).save(path)
+        path = make(Path(folder))
         whole = path.read_bytes()
         places = st.integers(0, len(whole) - 1)
         edits = st.lists(st.tuples(places, st.integers(0, 255)), max_size=8)
+        before = peak_bytes(anew=True)
 
         @hypothesis.seed(seed * 100 + number)
         @hypothesis.settings(
@@ -208,17 +217,51 @@ def damaged(seed: int, number: int, seconds: float) -> dict[str, Any]:
                 content[place] = value
             path.write_bytes(content[:end] if cut else content)
             try:
-                hc.load(path, problem=problem)
-                counts["loaded"] += 1
+                read(path)
+                counts["read"] += 1
             except HcpinnError:
                 counts["refused"] += 1
 
         damage()
-    return {"name": "solution.npz", "status": "told", "message": json.dumps(counts)}
+    return {
+        "name": name,
+        "status": "told",
+        "message": json.dumps(counts),
+        "files": sum(counts.values()),
+        "taken": peak_bytes() - before,
+    }
+
+
+def peak_bytes(*, anew: bool = False) -> int:
+    """The most memory that this process has held, or holds from now on; 0 where the system does not say."""
+    try:
+        if anew:
+            Path("/proc/self/clear_refs").write_text("5")
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        return 0
+
+
+def faults(seed: int, number: int, seconds: float) -> dict[str, Any]:
+    """Twenty-five faults of the file system, one at a time: see `faults.py`."""
+    import faults as own
+
+    rng = random.Random(f"faults {seed} {number}")
+    name = [*own.SCENES][number % len(own.SCENES)]
+    counts: dict[str, int] = {}
+    bad = []
+    for _ in range(25):
+        found = own.injected(name, rng.randrange(1 << 30), rng.choice(own.CODES))
+        counts[found["status"]] = counts.get(found["status"], 0) + 1
+        if found["status"] == "raw error" or found.get("wrongly"):
+            bad.append(f"{found['name']}: {found.get('wrongly') or found['message']}")
+    found = {"name": name, "status": "told", "message": json.dumps(counts), "faults": sum(counts.values())}
+    return {**found, "wrongly": bad[0], "more": bad[1:]} if bad else found
 
 
 KINDS: dict[str, Callable[[int, int, float], dict[str, Any]]] = {
-    f.__name__: f for f in (reasonable, drawn, hostile, clumsy, bounded, killed, damaged)
+    f.__name__: f for f in (reasonable, drawn, hostile, sly, clumsy, bounded, killed, damaged, faults)
 }
 
 
@@ -375,7 +418,7 @@ def contradicts(found: dict[str, Any]) -> bool:
 
 def tally(results: list[dict[str, Any]]) -> dict[str, Any]:
     """The counts that the issue of trust is about."""
-    known = [r for r in results if r["kind"] in ("reasonable", "drawn", "hostile")]
+    known = [r for r in results if r["kind"] in ("reasonable", "drawn", "hostile", "sly")]
     true = [r for r in known if r.get("true") is not None and r["true"] <= ACCURACY]
     kinds = [r for r in results if r["kind"] == "reasonable"]
     within = [r for r in kinds if r["status"] == "converged" and min(r["wall_s"], r["cpu_s"]) <= SECONDS]
@@ -390,6 +433,9 @@ def tally(results: list[dict[str, Any]]) -> dict[str, Any]:
         "untold": sum(wrong(r) == "not told" for r in results),
         "reasonable": len(kinds),
         "within": len(within),
+        "faults": sum(r.get("faults", 0) for r in results),
+        "files": sum(r.get("files", 0) for r in results),
+        "taken": max((r["taken"] / 2**20 for r in results if r.get("taken") is not None), default=None),
         "over": max((r["over"] for r in results if r.get("over") is not None), default=None),
         "answer": max((r["answer"] for r in results if r.get("answer") is not None), default=None),
     }

@@ -1,6 +1,6 @@
 """More hostile problems with known solutions, invented to find out where a verdict can be led astray.
 
-Each entry of `SLY` is a function that gives a `Known`, a problem with its solution. They have no answer but
+Each entry of `CASES` is a function that gives a `Known`, a problem with its solution. They have no answer but
 the true one: solved well and said so, or not called `converged`.
 """
 
@@ -21,12 +21,12 @@ from manufactured import Exact, Known, cos, known, sin, slopes, walls
 LINE = hc.Interval(0.0, 1.0)
 PI, TAU = np.pi, 2 * np.pi
 
-SLY: list[Callable[[], Known]] = []
+CASES: list[Callable[[], Known]] = []
 
 
 def sly(function: Callable[[], Known]) -> Callable[[], Known]:
     """Add a problem."""
-    SLY.append(function)
+    CASES.append(function)
     return function
 
 
@@ -289,13 +289,14 @@ def narrow_reaction() -> Known:
 def step_data() -> Known:
     nu = 0.01
     u = lambda t, x: sum(
-        (-1) ** k * erf((x - 0.25 - k / 2) / jnp.sqrt(4 * nu * jnp.maximum(t, 1e-300))) for k in range(-6, 9)
+        (-1) ** k * erf((x - 0.2613 - k / 2) / jnp.sqrt(4 * nu * jnp.maximum(t, 1e-300)))
+        for k in range(-6, 9)
     )
     return given(
         "a step in the initial data",
         u,
         rhs=lambda u: nu * u.xx,
-        initial=lambda x: jnp.where(abs(x - 0.5) < 0.25, 1.0, -1.0),
+        initial=lambda x: jnp.where(abs(x - 0.5113) < 0.25, 1.0, -1.0),
     )
 
 

@@ -29,6 +29,9 @@ _ROWS = (
     ("untold", "clumsy calls that neither work nor are explained"),
     ("reasonable", "reasonable problems"),
     ("within", f"of these, called `converged` within {SECONDS:g} s of CPU or wall time"),
+    ("faults", "injected faults of the file system"),
+    ("files", "damaged files"),
+    ("taken", "most memory that reading a damaged file took, in MiB"),
     ("over", "longest overshoot of `max_seconds`, in seconds"),
     ("answer", "longest wait for an answer to Ctrl-C or SIGTERM, in seconds"),
 )

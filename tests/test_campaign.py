@@ -56,3 +56,15 @@ def test_a_seed_decides_what_is_drawn(campaign):
     for declaration in first[::4]:
         truth = truth_of(declaration)
         assert truth.problem.horizon == declaration["horizon"]
+
+
+@pytest.mark.parametrize("code", ["ENOSPC", "ESTALE"])
+def test_a_fault_is_answered_by_a_sentence_and_costs_nothing(campaign, code):
+    import errno
+
+    import faults
+
+    own = faults.scene("a report")
+    outcomes = [faults.injected("a report", at, getattr(errno, code)) for at in range(0, own.operations, 3)]
+    assert not [found for found in outcomes if found["status"] == "raw error" or found.get("wrongly")]
+    assert {found["status"] for found in outcomes} >= {"told"}

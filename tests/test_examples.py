@@ -141,6 +141,8 @@ def small_budgets(monkeypatch, little_effort, known):
     def short_solve_batch(runs, **options):
         return solve_batch([dataclasses.replace(r, method=shortened(r.method)) for r in runs], **options)
 
+    fit = hc.fit
+    monkeypatch.setattr(hc, "fit", lambda *given, **options: fit(*given, **{"starts": 1, **options}))
     monkeypatch.setattr(hc, "solve", short_solve)
     monkeypatch.setattr(hc, "solve_batch", short_solve_batch)
 

@@ -36,6 +36,7 @@ from .estimation import (
     Unknown as Unknown,
     UnknownFunction as UnknownFunction,
     fit as fit,
+    load_fit as load_fit,
 )
 from .evolution import (
     Evolution as Evolution,
@@ -54,14 +55,21 @@ from .objective import (
     SelfAdaptive as SelfAdaptive,
 )
 from .problem import (
+    Annulus as Annulus,
+    Ball as Ball,
     Between as Between,
     Box as Box,
+    Cylinder as Cylinder,
     Derivative as Derivative,
     Dirichlet as Dirichlet,
+    Disk as Disk,
+    Ellipse as Ellipse,
+    Implicit as Implicit,
     Interval as Interval,
     Linear as Linear,
     Neumann as Neumann,
     Periodic as Periodic,
+    Polygon as Polygon,
     Problem as Problem,
     Robin as Robin,
     Samples as Samples,

@@ -64,6 +64,22 @@ def test_a_good_fit_is_called_reliable_and_its_solution_is_checked(fitted):
     assert json.loads(json.dumps(fitted.summary()))["estimates"]["k"]["by"] in ("curvature", "profile")
 
 
+def test_the_error_of_the_solution_is_that_at_the_measurements(fitted):
+    own = fitted.fitted[0]
+    np.testing.assert_allclose(fitted.error(*own.points[:20].T), own.error[:20], rtol=1e-3)
+
+
+def test_a_saved_fit_comes_back_and_is_drawn(fitted, tmp_path):
+    again = hc.load_fit(fitted.save(tmp_path / "decay.fit"), problem=fitted.problem)
+    assert again.estimates == fitted.estimates
+    assert again.verdict == fitted.verdict
+    np.testing.assert_array_equal(again.data[0].values["u"], fitted.data[0].values["u"])
+    assert again.solution(0.5, 0.25) == fitted.solution(0.5, 0.25)
+    assert again.summary() == fitted.summary()
+    assert again.plot(tmp_path / "data.png").stat().st_size > 10_000
+    assert again.plot_corner(tmp_path / "corner.png").stat().st_size > 5_000
+
+
 def test_a_product_is_not_determined_and_the_free_combination_is_named(measured):
     t, x, u = measured
     problem = declared(

@@ -1,11 +1,15 @@
 """Families: exact data, agreement with members and closed forms, derivatives, files, messages."""
 
+import json
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import hcpinn as hc
+from browser import Browser
+from command_line import assert_refused, hcpinn
 from hcpinn.checking import families
 from hcpinn.errors import HcpinnError, MethodError, ProblemError
 
@@ -133,6 +137,31 @@ def test_boundary_data_with_a_parameter_are_exact_and_the_worst_is_named(monkeyp
     assert family(0.7, 0.3, c=1.7) == pytest.approx(1.7 * np.exp(-1.19) * 1.3, abs=1e-4)
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_page_evaluates_the_network_as_python_does(two, whole, tmp_path):
+    shown = two if whole else two.at(nu=0.2, a=0.6)
+    browser = Browser(tmp_path / "profile")
+    try:
+        browser.open(shown.page(tmp_path / "page.html"))
+        t, x, nu, a = np.random.default_rng(1).random((4, 1000)) * [[0.5], [6.2], [0.4], [1]] + [
+            [0],
+            [0],
+            [0.06],
+            [0],
+        ]
+        given = {"nu": nu, "a": a} if whole else {}
+        rows = np.stack([t, x, *given.values()], axis=1).tolist()
+        found = browser.run(f"{rows}.map(([t, x, ...mu]) => evaluate(t, x, mu)[0])")
+        assert found == pytest.approx(shown(t, x, **given), abs=1e-9)
+        assert browser.messages == []
+        browser.run(
+            "const s = document.querySelectorAll('input'); s[0].value = 200; s[0].dispatchEvent(new Event('input'))"
+        )
+        assert browser.run("document.querySelector('output').textContent") == "0.1000"
+    finally:
+        browser.close()
+
+
 def test_a_range_is_split_at_a_kink():
     problem = hc.Problem(
         domain=hc.Interval(0, 2 * np.pi),
@@ -160,3 +189,20 @@ def test_a_range_is_split_at_a_kink():
 def test_what_is_no_family_is_refused(solve, match):
     with pytest.raises((MethodError, ProblemError), match=match):
         solve()
+
+
+def test_the_command_line_takes_ranges(tmp_path, monkeypatch):
+    for name in ("_RANDOM", "_CORNERS"):
+        monkeypatch.setattr(families, name, 1)
+    code, _, complaint = hcpinn("solve", "advection", "--set", "c=1..1.5", "--out", tmp_path)
+    assert code == 0, complaint
+    facts = json.loads((tmp_path / "summary.json").read_text())
+    assert facts["open"] == {"c": {"low": 1.0, "high": 1.5, "log": False}}
+    assert facts["worst"]["rel_l2"] < 1e-3
+    assert {p.name for p in tmp_path.iterdir()} >= {"family.npz", "family.png", "family.html"}
+    assert hc.load(tmp_path / "family.npz").names == ("c",)
+
+
+def test_a_range_that_makes_no_sense_is_refused():
+    code, _, complaint = hcpinn("solve", "advection", "--set", "c=1..x")
+    assert_refused(code, complaint, "A range is NAME=1..5")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hcpinn.errors import FileError, UnusableFileError
-from hcpinn.machine.files import read_archive, read_toml, write_archive, write_bytes
+from hcpinn.machine.files import answering, read_archive, read_toml, write_archive, write_bytes
 
 ARRAYS = {
     "theta": np.linspace(-1, 1, 7),
@@ -356,3 +356,13 @@ def test_toml_of_people_is_read(tmp_path):
     read = read_toml(path)
     assert read["title"] == "1.2.3.4 … γ"
     assert len(read["a"]["b"]["c.d"]["e"]["f"]) == 5_000
+
+
+def test_what_is_refused_anywhere_in_a_folder_is_a_sentence_and_elsewhere_what_it_is(tmp_path):
+    inside, outside = tmp_path / "store" / "runs", tmp_path / "own.csv"
+    told = pytest.raises(FileError, match=r"Cannot use .*runs: Stale file handle.*still there")
+    with told, answering(tmp_path / "store"):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(inside))
+    for folder in (tmp_path / "store", None):
+        with pytest.raises(FileNotFoundError), answering(folder):
+            outside.read_text()

@@ -4,6 +4,7 @@ from . import (
     bench as bench,
     catalogue as catalogue,
     export as export,
+    fit as fit,
     new as new,
     recheck as recheck,
     report as report,

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,7 +38,8 @@ def solve(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Change a parameter of the problem, or its horizon. Can be repeated.",
+            help="Change a parameter of the problem, or its horizon; NAME=1..5 solves for a whole range, "
+            "NAME=1e-3..1e-1,log for one in powers. Can be repeated.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
@@ -113,6 +114,8 @@ def solve(
 
         hcpinn solve mine.py:problem
 
+        hcpinn solve allen-cahn-2 --set gamma2=1..5
+
         hcpinn solve allen-cahn-1 --method expert --accuracy 1e-4
 
         hcpinn solve allen-cahn-1 --method quick --set gamma2=4 --seed 3
@@ -136,7 +139,13 @@ def solve(
     from ..machine.programs import keep_programs
 
     keep_programs()
-    problem = problem_from(name).with_parameters(**assignments(set_ or []))
+    problem = problem_from(name).with_parameters(**assignments(set_ or [], ranges=True))
+    if problem.open:
+        from .family import solve_ranges
+
+        folder = out or Path("out") / folder_name(name)
+        options = {"seed": seed, "accuracy": accuracy, "max_seconds": max_seconds, "progress": progress}
+        return solve_ranges(problem, method, folder, options)
     chosen = None if method is None else find_method(method, problem)
     if steps is not None or points is not None:
         chosen = _with_budget(chosen or find_method(TAKES_OVER, problem), steps, points)
@@ -183,17 +192,27 @@ def solve(
         raise typer.Exit(EXIT_NOT_CONVERGED)
 
 
-def assignments(texts: list[str]) -> dict[str, float]:
-    """Parameters from texts of the form NAME=VALUE."""
-    values = {}
+def assignments(texts: list[str], *, ranges: bool = False) -> dict[str, Any]:
+    """Parameters from texts of the form NAME=VALUE, where ranges may be given from NAME=LOW..HIGH."""
+    from ..problem import Between
+
+    values: dict[str, Any] = {}
     for text in texts:
         name, sign, value = text.partition("=")
+        low, dots, high = value.partition("..")
+        high, comma, log = high.partition(",")
         try:
-            values[name.strip()] = float(value)
+            if dots and ranges and log.strip() in (("log",) if comma else ("",)):
+                values[name.strip()] = Between(float(low), float(high), log=bool(comma))
+            else:
+                values[name.strip()] = float(value)
         except ValueError:
             sign = ""
         if not sign:
-            raise MethodError(f"--set takes NAME=VALUE with a number, as in --set gamma2=4; not '{text}'.")
+            raise MethodError(
+                f"--set takes NAME=VALUE with a number, as in --set gamma2=4; not '{text}'."
+                + (" A range is NAME=1..5, or NAME=1e-3..1e-1,log." if dots and ranges else "")
+            )
     return values
 
 

@@ -1,6 +1,6 @@
 """Training all weights of a network by descent: methods, optimisers, the schedule and the driver."""
 
-from ..outcome import History as History, Outcome as Outcome, PointWeights as PointWeights, Stop as Stop
+from ..outcome import History as History, PointWeights as PointWeights, Stop as Stop
 from .checkpoint import (
     Checkpoint as Checkpoint,
     remove_checkpoints as remove_checkpoints,
@@ -37,8 +37,8 @@ from .optimisers import (
 )
 from .preparation import Preparation as Preparation, Prepared as Prepared, network_key as network_key
 from .progress import Progress as Progress, Status as Status
-from .runs import Run as Run, check_alike as check_alike
-from .segments import Found as Found, Piecewise as Piecewise, Segment as Segment
+from .runs import Run as Run
+from .segments import Found as Found, Piecewise as Piecewise
 from .text import (
     from_dict as from_dict,
     load_method as load_method,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..errors import MethodError, unknown_name
+from ..machine.memory import free_bytes
 from ..objective import DataPenalty, Objective, check_penalties
 from ..problem import HORIZON
 from ..trial import JetNetwork, NoLift, Trial
@@ -98,13 +98,7 @@ def available_bytes() -> int | None:
         stats = device.memory_stats() or {}
         limit = stats.get("bytes_limit")
         return None if limit is None else int(limit) - int(stats.get("bytes_in_use", 0))
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-    except OSError:
-        pass
-    return None
+    return free_bytes()
 
 
 def check_memory(stages: Sequence[Stage], objective: Objective, *, points: int, runs: int) -> None:

@@ -192,24 +192,21 @@ class _Training:
             latest = position.kept or Found(np.asarray(carry.best, np.float64))
             windows = [*position.finished, latest]
             losses, stages = np.concatenate(position.losses), (*position.stages, (label, position.step))
+            # An estimate is known where it is one of the whole solution.
+            known = position.scores if self.method.windows == 1 else None
+            errors = np.full(len(latest.theta), np.nan) if known is None else known
             return [
                 Outcome(
                     self.preparation.function(run, windows),
                     stop,
                     self._history(run, losses, stages),
                     position.seconds,
-                    estimated_error=self._known_error(position, run),
+                    estimated_error=None if not np.isfinite(errors[run]) else float(errors[run]),
                 )
                 for run in range(len(latest.theta))
             ]
 
         return outcomes
-
-    def _known_error(self, position: Position, run: int) -> float | None:
-        """The last estimate of a run's error, where it is one of the whole solution."""
-        if self.method.windows > 1 or position.scores is None or not np.isfinite(position.scores[run]):
-            return None
-        return float(position.scores[run])
 
     def _begin(self, program: Program, prepared: Prepared, data: Data) -> Carry:
         """The state before the first step, with what can be kept of the stage before."""

@@ -48,6 +48,8 @@ def _digest(problem: Problem) -> str:
         "derivatives": problem.derivatives,
         "parameters": {name: _told(problem.parameters[name]) for name in sorted(problem.parameters)},
     }
+    if problem.pieces:
+        statement["pieces"] = [[piece.part, piece.signature] for piece in problem.pieces]
     if problem.order != 1:
         statement["order"] = problem.order
     if problem.start:
@@ -85,6 +87,11 @@ def _probes(problem: Problem) -> list[np.ndarray]:
         for side in problem.sides:
             across = [*space[: side.axis], *space[side.axis + 1 :]]
             probes += [np.asarray(v) for own in problem.boundary_values(side, times, across) for v in own]
+        for piece in problem.pieces:
+            unit = np.modf(np.outer(number, roots[1:]))[0]
+            place = problem.domain.on(piece.part, unit).T
+            data = problem.piece_values(piece, [times, *map(jnp.asarray, place)])
+            probes += [np.asarray(v) for own in data for v in own]
     return probes
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..problem import Problem, Side
+from ..problem import Piece, Problem, Side
 from ..problem.expression import watch_differentiated
 from .bounds import Bounds, Complex, Real, exactly, has_rule
 from .mesh import Mesh, cut
@@ -261,6 +261,12 @@ def data_parts(problem: Problem) -> list[Part]:
                 return [v for each in data for own in each for v in own]
 
             parts.append(_part(faces, [0, *(a + 1 for a in range(dimension) if a != axis)]))
+    for piece in problem.pieces:
+
+        def data(at: list[Any], piece: Piece = piece) -> list[Any]:
+            return [v for own in problem.piece_values(piece, at) for v in own]
+
+        parts.append(_part(data, range(1 + dimension)))
     return parts
 
 

@@ -4,6 +4,7 @@ from .curve import UnknownFunction
 from .fit import fit
 from .measurements import Measurements
 from .result import CurveEstimate, Estimate, Fit, FitVerdict
+from .storage import load_fit
 from .unknown import Unknown
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "Unknown",
     "UnknownFunction",
     "fit",
+    "load_fit",
 ]

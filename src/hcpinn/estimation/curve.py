@@ -38,37 +38,30 @@ class Curve:
     def exponent(self, s: Any) -> Any:
         """The spline itself."""
         c = jnp.asarray(self.coefficients)
-        pieces = len(c) if self.periodic else len(c) - 3
-        v = (s - self.low) * (pieces / (self.high - self.low))
-        inside = v if self.periodic else jnp.clip(v, 0.0, pieces)
-        at = jnp.floor(inside) if self.periodic else jnp.clip(jnp.floor(inside), 0, pieces - 1)
-        w = inside - at
-        first = at.astype(int)
-        near = [c[(first + k) % pieces if self.periodic else first + k] for k in range(4)]
-        value = (
-            (1 - w) ** 3 * near[0]
-            + (3 * w**3 - 6 * w**2 + 4) * near[1]
-            + (-3 * w**3 + 3 * w**2 + 3 * w + 1) * near[2]
-            + w**3 * near[3]
-        ) / 6
-        if self.periodic:
-            return value
-        slope = (
-            -((1 - w) ** 2) * near[0]
-            + (3 * w**2 - 4 * w) * near[1]
-            + (-3 * w**2 + 2 * w + 1) * near[2]
-            + w**2 * near[3]
-        ) / 2
-        return value + slope * (v - inside)
+        return sum(share * c[at] for at, share in self._shares(s, jnp))
 
     def weights(self, s: np.ndarray) -> np.ndarray:
         """The spline's dependence on its coefficients: places × coefficients."""
-        count = len(self.coefficients)
-        columns = [
-            Curve(self.low, self.high, row, False, self.periodic).exponent(jnp.asarray(s, float))
-            for row in np.eye(count)
-        ]
-        return np.stack([np.asarray(c) for c in columns], axis=1)
+        table = np.zeros((len(s), len(self.coefficients)))
+        for at, share in self._shares(np.asarray(s, float), np):
+            np.add.at(table, (np.arange(len(s)), at), share)
+        return table
+
+    def _shares(self, s: Any, xp: Any) -> list[tuple[Any, Any]]:
+        """The four coefficients that count at s, by their numbers, and how much each does."""
+        pieces = len(self.coefficients) - (0 if self.periodic else 3)
+        v = (s - self.low) * (pieces / (self.high - self.low))
+        inside = v if self.periodic else xp.clip(v, 0.0, pieces)
+        first = xp.floor(inside) if self.periodic else xp.clip(xp.floor(inside), 0, pieces - 1)
+        w, beyond = inside - first, 0.0 if self.periodic else v - inside
+        shares = (
+            ((1 - w) ** 3) / 6 - beyond * (1 - w) ** 2 / 2,
+            (3 * w**3 - 6 * w**2 + 4) / 6 + beyond * (3 * w**2 - 4 * w) / 2,
+            (-3 * w**3 + 3 * w**2 + 3 * w + 1) / 6 + beyond * (-3 * w**2 + 2 * w + 1) / 2,
+            w**3 / 6 + beyond * w**2 / 2,
+        )
+        at = first.astype(int)
+        return [((at + k) % pieces if self.periodic else at + k, share) for k, share in enumerate(shares)]
 
     def grid(self, count: int = 101) -> np.ndarray:
         """Places from `low` to `high`."""

@@ -304,26 +304,36 @@ def _solution(state: _State, reference: bool, max_seconds: float | None) -> Solu
     closed = model.layout.closed(model.experiments[0].problem, state.point.z)
     left = None if max_seconds is None else max(max_seconds - model.limits.spent, 0.05 * max_seconds)
     accuracy = float(np.clip(model.accuracy, _FINEST, 1e-3))
-    trusted: Reference | bool = False
-    if reference:
+    trusted: Reference | bool = reference
+    if reference and max_seconds is None:  # within a time, `solve` bounds the reference too
         try:
             trusted = solve_reference(closed, tolerance=_CHECK * accuracy)
         except NoReferenceError:
             trusted = False
-    return solve(
-        closed,
-        Evolution(),
-        seed=model.seed + 1,
-        accuracy=accuracy,
-        max_seconds=left,
-        reference=trusted,
-        progress=False,
-    )
+    try:
+        return solve(
+            closed,
+            Evolution(),
+            seed=model.seed + 1,
+            accuracy=accuracy,
+            max_seconds=left,
+            reference=trusted,
+            progress=False,
+        )
+    except OutOfTimeError as error:
+        raise OutOfTimeError(
+            f"max_seconds = {max_seconds:g} was too short to check the estimate "
+            f"{described(model.layout, state.point.z)}. Allow more."
+        ) from error
 
 
 def _checked(problem: Any, data: Any, starts: Any, level: Any, max_seconds: Any) -> tuple[Measurements, ...]:
     if not isinstance(problem, Problem):
         raise ProblemError(f"fit takes a Problem with unknowns, but is given {problem!r}.")
+    if not problem.domain.product:
+        raise MethodError(
+            f"A fit takes place on intervals and boxes so far, but {problem.name} has a curved domain."
+        )
     experiments = (data,) if isinstance(data, Measurements) else tuple(data)
     if not experiments or not all(isinstance(own, Measurements) for own in experiments):
         raise ProblemError(

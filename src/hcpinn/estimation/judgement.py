@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ..evolution.sensitivity import Places
+from ..machine.precision import double
 from ..problem import Problem
 from ..solution import Solution
 from .measurements import Measurements
@@ -23,6 +26,9 @@ _UNLIKELY = 1e-3
 
 _VAGUE = 0.5
 """Relative standard error from which a function counts as not determined at a place."""
+
+_OUTLYING = 3.0
+"""Residuals, in units of the noise, from which a value is an outlier to a robust loss."""
 
 _SHIFT = 0.5
 """Standard errors that the numerical error may move an estimate by."""
@@ -51,6 +57,7 @@ def judged(
     reasons, status = [], RELIABLE
     for found, name in (
         (physics, SUSPECT),
+        (_noise_doubts(facts), SUSPECT),
         (_search_doubts(state, bounded), SUSPECT),
         ([*_freedom(free), *_unseen(curves)], FREE),
         (wrong, WRONG),
@@ -74,6 +81,7 @@ def judged(
         level=level,
         facts=facts,
         profiles=_profiles(state, outcome),
+        wobble=partial(_wobble, state, outcome),
         seconds=seconds,
     )
 
@@ -83,38 +91,42 @@ def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
     point, misfit, model = state.point, state.misfit, state.model
     assert point is not None
     residuals = misfit.scaled(point.predicted)
-    weighted = np.sqrt(misfit.loss.weights(residuals)) * residuals
-    rows = misfit.rows(point)[1][: len(residuals)]
+    rows = point.jacobian / misfit.sigma[:, None]
+    # A robust loss gives outliers up; whether the rest is noise is what counts.
+    inlying = np.abs(residuals) <= (_OUTLYING if misfit.loss.robust else np.inf)
     reasons: list[str] = []
     tests: list[dict[str, Any]] = []
     facts: dict[str, Any] = {"values": len(residuals), "tests": tests}
+    if misfit.loss.robust:
+        facts["outliers"] = int(np.sum(~inlying))
     known = np.concatenate([g.rows for g in model.groups if g.noise is not None] or [np.zeros(0, int)])
     if len(known) and not misfit.loss.robust:
-        freedom = max(len(known) - model.layout.size * len(known) / len(residuals), 1.0)
+        spent = model.layout.freedom(rows)
+        freedom = max(len(known) - spent * len(known) / len(residuals), 1.0)
         square, p = chi_square(residuals[known], freedom)
         facts |= {"chi2": square, "freedom": freedom, "chi2_p": p}
-        if p < _UNLIKELY:
-            size = float(np.sqrt(square / freedom))
+        size = float(np.sqrt(square / freedom))
+        if p < _UNLIKELY and size > 1:
             reasons.append(
                 f"The misfit is {size:.2g} times what the known noise explains (χ² = {square:.4g} for "
-                f"{freedom:.0f} degrees of freedom, p = {p:.0e}): "
-                + (
-                    "the noise is larger than said, or the model is wrong."
-                    if size > 1
-                    else "the noise is smaller than said."
-                )
+                f"{freedom:.0f} degrees of freedom, p = {p:.0e}): the noise is larger than said, or the "
+                "model is wrong, so there are no intervals."
             )
     first = 0
     for experiment in model.experiments:
         seen = experiment.observation
         count = len(seen.values)
         for group in (g for g in model.groups if len(g.rows) and first <= g.rows[0] < first + count):
-            places = seen.data.points[seen.row[group.rows - first]]
-            for test in structure(
-                places, weighted[group.rows], point.predicted[group.rows], rows[group.rows]
-            ):
+            own = group.rows[inlying[group.rows]]
+            places = seen.data.points[seen.row[own - first]]
+            for test in structure(places, residuals[own], point.predicted[own], rows[own]):
                 tests.append(
-                    {"experiment": group.experiment, "quantity": group.name, "test": test.name, "p": test.p}
+                    {
+                        "experiment": group.experiment,
+                        "quantity": group.name,
+                        "test": test.name,
+                        "p": test.p,
+                    }
                 )
         first += count
     if tests:
@@ -140,7 +152,7 @@ def _shift(state: _State, outcome: Outcome, solution: Solution) -> float:
     change[:count] = (seen.predict(point.z, fields) - point.predicted[:count]) / misfit.sigma[:count]
     rows = misfit.rows(point)[1][: len(change)]
     known = np.array([outcome.spread.determined(i) for i in range(model.layout.numbers)], bool)
-    known = np.append(known, np.zeros(len(point.z) - len(known), bool))
+    known = np.append(known, np.ones(len(point.z) - len(known), bool))
     if not known.any():
         return 0.0
     moved = outcome.spread.covariance @ (rows.T @ change)
@@ -180,6 +192,14 @@ def _search_doubts(state: _State, bounded: list[str]) -> list[str]:
     return reasons
 
 
+def _noise_doubts(facts: dict[str, Any]) -> list[str]:
+    """Whether the noise is smaller than said."""
+    if facts.get("chi2_p", 1.0) >= _UNLIKELY or facts["chi2"] > facts["freedom"]:
+        return []
+    size = np.sqrt(facts["chi2"] / facts["freedom"])
+    return [f"The misfit is {size:.2g} times what the known noise makes likely: it is smaller than said."]
+
+
 def _freedom(free: list[str]) -> list[str]:
     """What the data leave free, in sentences."""
     return [
@@ -196,6 +216,7 @@ def _praise(state: _State, facts: dict[str, Any], solution: Solution, shift: flo
         if "chi2" in facts
         else "no structure in the residuals"
     )
+    but = f" but {facts['outliers']} outliers" if facts.get("outliers") else ""
     error = solution.verdict.error
     physics = (
         f"a classical solution at the estimate agrees to {error:.0e}"
@@ -203,8 +224,8 @@ def _praise(state: _State, facts: dict[str, Any], solution: Solution, shift: flo
         else "a second evolution at the estimate agrees (there is no classical solution to compare with)"
     )
     return (
-        f"{facts['values']} values are described to within their noise ({noise}); {physics}; numerical error "
-        f"moves the estimates by {max(shift, 0.01):.1g} standard errors at most."
+        f"{facts['values']} values{but} are described to within their noise ({noise}); {physics}; "
+        f"numerical error moves the estimates by {max(shift, 0.01):.1g} standard errors at most."
     )
 
 
@@ -298,6 +319,19 @@ def _fitted(state: _State, outcome: Outcome) -> tuple[Fitted, ...]:
             )
         first += count
     return tuple(found)
+
+
+def _wobble(state: _State, outcome: Outcome, points: np.ndarray) -> np.ndarray:
+    """One standard deviation of each component of u at points, by the errors of the estimates."""
+    point, model = state.point, state.model
+    assert point is not None
+    with double():
+        frame = model.experiments[0].frame
+        assert frame is not None
+        model.limits.seconds = np.inf
+        places = Places(frame, points, ((0,) * points.shape[1],))
+        slopes = frame.solve(point.z, tolerance=0.03 * model.accuracy).slopes(places)[0]
+    return np.sqrt(np.maximum(np.einsum("cnp,pq,cnq->cn", slopes, outcome.spread.covariance, slopes), 0.0))
 
 
 def _profiles(state: _State, outcome: Outcome) -> dict[str, np.ndarray]:

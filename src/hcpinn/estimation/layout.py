@@ -10,9 +10,12 @@ import numpy as np
 import scipy.optimize
 
 from ..errors import ProblemError
-from ..problem import HORIZON, Problem
+from ..problem import HORIZON, Between, Problem
 from .curve import Curve, UnknownFunction, roughness
 from .unknown import Unknown
+
+_FARTHEST = 100.0
+"""How many times larger or smaller than its guess an unknown without bounds may be."""
 
 _STRENGTHS = (-16.0, 24.0)
 """Logarithms of the weakest and the strongest prior."""
@@ -29,6 +32,8 @@ class Layout:
         for name, value in problem.open.items():
             if name == HORIZON:
                 raise ProblemError("The horizon is no unknown: end the problem after the last measurement.")
+            if isinstance(value, Between):  # a range to solve for is one to search, too
+                value = Unknown(value.nominal, value.low, value.high, value.log)
             if isinstance(value, Unknown):
                 self.unknowns[name] = value
             elif isinstance(value, UnknownFunction):
@@ -57,6 +62,10 @@ class Layout:
         self.start = np.concatenate([[u.to_z(u.guess) for u in each], *spline])
         self.lower = np.concatenate([[u.to_z(u.bounds[0]) for u in each], -endless])
         self.upper = np.concatenate([[u.to_z(u.bounds[1]) for u in each], endless])
+        # Without bounds a search that the data do not hold would go on for ever.
+        reach = np.array([np.log(_FARTHEST) if u.log else _FARTHEST for u in each] + list(endless))
+        self.lower = np.maximum(self.lower, self.start - reach)
+        self.upper = np.minimum(self.upper, self.start + reach)
         self.strength = dict.fromkeys(self.curves, 1.0)
         """How much the roughness of each function counts beside residuals in units of the noise."""
         self._rough = {n: roughness(len(c.coefficients), periodic=c.periodic) for n, c in self.curves.items()}

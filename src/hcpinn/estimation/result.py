@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..errors import HcpinnError
 from ..machine.files import write_bytes
 from ..problem import Problem
 from ..solution import Solution
+from ..solution.canvas import Theme, finish
 from .curve import Curve
 from .measurements import Measurements
 
@@ -145,6 +147,19 @@ class Fit:
     profiles: Mapping[str, np.ndarray] = field(default_factory=dict)
     """(value, rise of the misfit) for unknowns whose likelihood was followed."""
     seconds: float = 0.0
+    wobble: Callable[[np.ndarray], np.ndarray] | None = None
+    """The standard deviation of u at rows (t, x, …), which a file does not keep."""
+
+    def error(self, *coordinates: Any) -> np.ndarray:
+        """One standard deviation of the solution at t, x, …, by the errors of the estimates.
+
+        Components are the first axis where there are several.
+        """
+        if self.wobble is None:
+            raise HcpinnError("A fit from a file has errors at its measurements only: fit.fitted[0].error.")
+        arrays = np.broadcast_arrays(*(np.asarray(c, float) for c in coordinates))
+        found = self.wobble(np.stack([a.ravel() for a in arrays], axis=1))
+        return found.reshape(*found.shape[:1], *arrays[0].shape)[0 if len(found) == 1 else slice(None)]
 
     @property
     def values(self) -> dict[str, Any]:
@@ -187,6 +202,36 @@ class Fit:
     def save_summary(self, path: str | Path) -> Path:
         """Write the facts as JSON."""
         return write_bytes(path, json.dumps(self.summary(), indent=2).encode())
+
+    def save(self, path: str | Path) -> Path:
+        """Save everything to one file; `hcpinn.load_fit` opens it again."""
+        from .storage import save_fit
+
+        return save_fit(self, path)
+
+    def plot(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw the data on the solution, and residuals; save to `path` or return the figure."""
+        from .figures import data_figure
+
+        return finish(data_figure(self), path, theme)
+
+    def plot_corner(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw estimates and their correlations; save to `path` or return the figure."""
+        from .figures import corner_figure
+
+        return finish(corner_figure(self), path, theme)
+
+    def plot_profiles(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw likelihoods that are no parabolas; save to `path` or return the figure."""
+        from .figures import profile_figure
+
+        return finish(profile_figure(self), path, theme)
+
+    def plot_functions(self, path: str | Path | None = None, *, theme: Theme = "light") -> Any:
+        """Draw unknown functions with their bands; save to `path` or return the figure."""
+        from .figures import curve_figure
+
+        return finish(curve_figure(self), path, theme)
 
     def __repr__(self) -> str:
         lines = [f"{name} = {estimate}" for name, estimate in self.estimates.items()]

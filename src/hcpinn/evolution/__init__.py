@@ -16,3 +16,4 @@ from .outcome import Halted as Halted, Pass as Pass
 from .pointwise import Pointwise as Pointwise, PointwiseAt as PointwiseAt
 from .projection import Projection as Projection
 from .radau import Track as Track, lagrange as lagrange, scheme as scheme
+from .regions import RegionFunction as RegionFunction

@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from ..equation import scan
 from ..errors import MethodError
 from ..machine.interrupt import patient_interrupt
+from ..machine.memory import fits
 from ..machine.precision import double
 from ..outcome import Stop
 from ..problem import Problem
@@ -29,7 +30,7 @@ from .adapt import densities
 from .basis import Bases, orthonormal, quadrature
 from .breaks import find_breaks, find_places
 from .estimate import Solved, difference, unseen
-from .evolved import Evolved, Function, assemble
+from .evolved import Evolved, assemble
 from .features import sample
 from .lift import Carrier
 from .limits import Limits
@@ -37,6 +38,7 @@ from .outcome import Halted, Pass
 from .pointwise import Pointwise
 from .projection import Projection
 from .radau import Track, integrate
+from .regions import RegionSpace
 from .walls import walls_along
 
 Density = tuple[np.ndarray, np.ndarray]
@@ -99,6 +101,15 @@ def applies(problem: Problem) -> str | None:
                 f"on both ends together, which do not determine how weights evolve. Give {order}, make "
                 f"{letter} periodic, or train a network."
             )
+    order = max(sum(index[1:]) for index in problem.derivatives)
+    for piece in problem.pieces:
+        if order > 2:
+            return (
+                f"{problem.name} is of order {order} in space, but on curved domains an evolution takes at "
+                "most 2. Write it as a system of second order."
+            )
+        if order == 2 and min(len(own) for own in piece.conditions) < 1:
+            return f"{problem.name} is of order 2 in space, but has no condition on {piece.place}. Give one."
     return None
 
 
@@ -150,6 +161,8 @@ class Engine:
         self.best: tuple[float, Solved] | None = None
         self.shared = pointwise
         """F where several problems share it, compiled."""
+        self.region: RegionSpace | None = None
+        """What a pass does on a curved domain, where features are of all coordinates at once."""
         self.density: list[Density | None] = [None] * self.dimensions
         """Where features are to be dense, as the pass before has found."""
 
@@ -174,19 +187,26 @@ class Engine:
             estimate, function = best[0], self._function(*best)
         return Evolved(self.problem, function, estimate, stop, tuple(self.passes), self.limits.spent)
 
-    def _function(self, estimate: float, solved: Solved) -> Function:
+    def _function(self, estimate: float, solved: Solved) -> Any:
         spare = 0.02 * max(min(estimate, self.accuracy), 1e-3 * self.accuracy)
         spare *= float(solved.projection.scale.min())
+        if self.region is not None:
+            return self.region.function(solved)
         layers = [own.layers for own in solved.projection.bases]
         return assemble(self.carrier, layers, solved.track, len(self.problem.components), spare)
 
     def _passes(self) -> Stop:
         self.prepare(Carrier(self.problem, self.accuracy), self.shared or Pointwise(self.problem))
-        given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
+        given, first, most = [], _FIRST[self.dimensions], _MOST[self.dimensions]
+        if self.problem.domain.product:
+            given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
+        else:
+            self.region = RegionSpace(self.problem, self.carrier, self.pointwise, self.limits, self.seed)
+            first, most = self.region.first, self.region.most
         density: list[Density | None] = list(given)
         previous: Solved | None = None
-        count, failed, stalled = _FIRST[self.dimensions], np.inf, 0
-        most = self.method.features or _MOST[self.dimensions]
+        count, failed, stalled = first, np.inf, 0
+        most = self.method.features or most
         while True:
             count = min(count, most)
             try:
@@ -213,20 +233,39 @@ class Engine:
                 return Stop.STALLED
             if count == most and previous is not None:
                 return Stop.RANK
+            if not fits(self._bytes(min(math.ceil(count * _GROWTH), most), solved)):
+                return Stop.RANK
             if previous is not None and not self.limits.allow(self.passes[-1].seconds):
                 return Stop.TIME  # a pass with more features takes longer than the last one
-            found = densities(solved.projection, solved.track, self.accuracy)
+            found = [] if self.region else densities(solved.projection, solved.track, self.accuracy)
+            if self.region is not None:
+                self.region.adapt(solved, self.accuracy)
             density = [larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
             self.density = density
             previous = solved
             count = math.ceil(count * _GROWTH)
 
+    def _bytes(self, count: int, last: Solved) -> float:
+        """About how much memory a pass with so many features takes, that of as many steps as the last one."""
+        grown = count / self.passes[-1].features
+        stages, projection = last.track.stages, last.projection
+        unknowns = projection.unknowns * grown**self.dimensions
+        points = len(projection.space) * grown**self.dimensions
+        arguments = 3 * len(self.pointwise.orders) * projection.count * points * stages
+        matrices = (3 + stages) * unknowns**2 if self.dimensions == 1 else 0.0
+        return 8.0 * (arguments + matrices + 3 * (stages + 1) * (last.track.steps + 1) * unknowns)
+
     def _estimate(self, previous: Solved, solved: Solved) -> float:
         """The difference of two passes; if that is small enough, also what neither of them can see."""
-        found = max(difference(self.problem, previous, solved), _ROUNDING)
+        region = self.region
+        differ = partial(difference, self.problem) if region is None else region.difference
+        found = max(differ(previous, solved), _ROUNDING)
         if found <= _MARGIN * self.accuracy:
             found = max(found, self.carrier.leftover)
-            found = max(found, unseen(self.problem, self.pointwise, self.carrier, solved))
+            if region is None:
+                found = max(found, unseen(self.problem, self.pointwise, self.carrier, solved))
+            else:
+                found = max(found, region.unseen(solved))
         return found
 
     def _uneven(self, density: Density) -> Density | None:
@@ -244,15 +283,13 @@ class Engine:
     def _solve(self, count: int, density: list[Density | None]) -> Solved:
         return self.advance(self.project(count, density, len(self.passes)), len(self.passes), count)
 
-    def advance(self, projection: Projection, number: int, count: int = 0) -> Solved:
+    def advance(self, projection: Any, number: int, count: int = 0) -> Solved:
         """The projected equation integrated to the horizon, with the tolerance of a pass of this number."""
         few = 3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7
         stages = self.method.stages or (few if self.problem.order == 1 else 7)
         tolerance = min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4)
-        if (
-            self.problem.order == 2
-        ):  # swings keep every error of a step: they add up, and shorter ones are tried
-            tolerance /= 10 ** max(number - 1, 0)
+        if self.problem.order == 2:  # swings keep every error of a step: they add up
+            tolerance /= 5 * 10 ** max(number - 1, 0)
         tolerance = max(tolerance, 1e-13)
         begun, state = clock.perf_counter(), projection.start()
         track = Track(stages, [self.breaks[0]], [], self.problem.order)
@@ -283,12 +320,14 @@ class Engine:
             state = track.values[-1][-1]
         return Solved(projection, track)
 
-    def project(self, count: int, density: list[Density | None], number: int) -> Projection:
+    def project(self, count: int, density: list[Density | None], number: int) -> Any:
         """The projected equation on a fresh sample; with more points, or no fronts, where it is unstable.
 
         Panels that leave out too much of the products of steep functions make an equation unstable that
         conserves: the eigenvalues of its linear part tell before a step is taken.
         """
+        if self.region is not None:
+            return self.region.projection(count, number)
         for finer in _FINER if any(d is not None for d in density) else ():
             projection = self._on(count, density, number, finer)
             if projection.growth() <= self._tolerable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,8 @@ _LOOKED = {1: (0.03, 0.25, 0.5, 0.75, 1.0), 2: (0.03, 0.5, 1.0), 3: (0.03, 1.0)}
 class Solved:
     """One solution of a projected equation."""
 
-    projection: Projection
+    projection: Any
+    """What was integrated: a `Projection` on a box, a `RegionSystem` on a curved domain."""
     track: Track
 
 

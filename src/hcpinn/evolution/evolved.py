@@ -189,7 +189,7 @@ class Evolved:
     """What `evolve` hands back."""
 
     problem: Problem
-    function: Function | None
+    function: Any
     """u(t, x); None where not one pass came to its end."""
     estimated_error: float
     """The relative L2 error of u by the engine's own estimate; infinite where there is none."""

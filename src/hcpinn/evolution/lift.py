@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -13,11 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from ..equation import scan
 from ..machine.precision import double
 from ..problem import Index, Problem
 from ..trial import Semigroup, jet_of
-from ..trial.edges import join_edges
+from ..trial.edges import Edges, join_edges
 from ..trial.function import columns
+from ..trial.layers import with_layers
+from ..trial.pieces import on_pieces
 from ..trial.semigroup import Waves, has_waves
 from .motion import fading
 
@@ -43,8 +46,13 @@ _TAIL = 1e3
 
 
 def has_wave_lift(problem: Problem) -> bool:
-    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension."""
-    return len(problem.space) == 1 and has_waves(problem)
+    """Whether the lift e^{tL} u₀ is used: where there are waves, in one dimension.
+
+    Where slopes are prescribed only for a kink: smooth initial data are as good a lift themselves.
+    """
+    if len(problem.space) > 1 or not has_waves(problem):
+        return False
+    return problem.periodic or problem.prescribed_axes == [0] or bool(scan(problem).space[0].jumps)
 
 
 class Carrier:
@@ -88,29 +96,36 @@ class Carrier:
             lambda p: jet_of(self.function, p[None], (index,))[index][0], points, batch_size=some
         )
 
+    def of(self, indices: Sequence[Index]) -> Carrier:
+        """The same ψ, of which other derivatives are wanted."""
+        other = Carrier.__new__(Carrier)
+        other.__dict__.update(
+            problem=self.problem,
+            waves=self.waves,
+            function=self.function,
+            fades=False,
+            indices=tuple(indices),
+        )
+        return other
+
     def on_grid(self, times: np.ndarray, axes: Sequence[np.ndarray], index: Index) -> np.ndarray:
         """A derivative of ψ on a grid: component × time × x × y × z."""
         mesh = np.meshgrid(*axes, indexing="ij")
         space = np.stack([np.asarray(m, float).ravel() for m in mesh], axis=1)
-        wanted = Carrier.__new__(Carrier)
-        wanted.__dict__.update(
-            problem=self.problem, waves=self.waves, function=self.function, fades=False, indices=(index,)
-        )
         with double():
-            found = wanted.on(space)(np.asarray(times, float))[0]
+            found = self.of([index]).on(space)(np.asarray(times, float))[0]
         found = np.broadcast_to(found, (*found.shape[:2], len(times)))
         return np.moveaxis(found, 2, 1).reshape(len(found), len(times), *mesh[0].shape)
 
     @cached_property
     def moves(self) -> bool:
         """Whether the part of ψ that carries boundary data depends on time."""
-        space = np.full((1, len(self.problem.space)), 0.3) * self.problem.domain.lengths
-        place = jnp.asarray(space + np.asarray(self.problem.domain.lower))
-
-        def along(t: Array) -> Array:
-            return self._slow(jnp.concatenate([t[:, None], place], axis=1))
-
-        return depends(along, jnp.asarray([self.problem.start]))
+        if self.waves is None and self.problem.pieces:
+            return True
+        place = [jnp.full(1, low + 0.3 * (high - low)) for low, high in self.problem.domain.bounds]
+        rate = _rate(self.problem)
+        edges = _carried(self.problem, rate) if self.waves is None else self.waves._edges
+        return depends(lambda t: edges(t, place), jnp.asarray([self.problem.start]))
 
     @cached_property
     def _slow(self) -> Callable[[Array], Array]:
@@ -149,7 +164,7 @@ class Carrier:
         parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if self.moves:
             parts.append(lambda times: self._moving(space, times))
-        elif self.waves is None or not self.problem.boundaries[0].periodic:
+        elif self.waves is None or not self.problem.periodic:
             still = self._moving(space, np.array([self.problem.start]))
             parts.append(lambda times: still)
         if self.waves is not None:
@@ -245,31 +260,50 @@ def depends(function: Callable[[Array], Array], argument: Array) -> bool:
     return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
 
 
-def _with_walls(problem: Problem, fade: float | None = None) -> Callable[[Array], Array]:
-    """The lift without waves of one problem, which fades at a rate of its own unless `fade` gives one."""
-    rate = fade if fade is not None else 0.0 if problem.order == 1 else fading(problem)
-    return walled(problem, problem.parameters, rate)
+def _with_walls(problem: Problem) -> Callable[[Array], Array]:
+    """The lift without waves of one problem."""
+    return walled(problem, problem.parameters, _rate(problem))
+
+
+def _rate(problem: Problem) -> float:
+    return 0.0 if problem.order == 1 else fading(problem)
 
 
 def walled(problem: Problem, parameters: Mapping[str, Any], rate: float) -> Callable[[Array], Array]:
     """u₀, with the initial velocity where there is one, and what it takes to meet all conditions at walls.
 
+    On a curved domain these are the conditions on values.
+
     With a velocity v₀, s = t − t₀ and a `rate` C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
     """
-
-    def start(t: Array, space: list[Array]) -> Array:
-        value = problem.to_components(problem.initial_values(space, parameters))
-        if not rate:
-            return value
-        since = (t - problem.start)[:, None]
-        velocity = problem.to_components(problem.initial_velocities(space, parameters))
-        return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity)
-
-    held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
-    joined = join_edges(problem, held, parameters, start)
+    if problem.pieces:
+        return on_pieces(problem, partial(swung, rate), parameters)
+    edges = _carried(problem, rate, parameters)
 
     def lift(points: Array) -> Array:
         t, *space = columns(problem, points)
-        return joined(t, space)
+        return edges(t, space)
 
     return lift
+
+
+def swung(rate: float, since: Array, value: Array, velocity: Callable[[], Array]) -> Array:
+    """What the initial data do in time: they stand, or swing and fade at a rate."""
+    if not rate:
+        return value
+    return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity())
+
+
+def _carried(problem: Problem, rate: float, parameters: Mapping[str, Any] | None = None) -> Edges:
+    """The same in a box, as a function of t and x, …."""
+    given = problem.parameters if parameters is None else parameters
+
+    def start(t: Array, space: list[Array]) -> Array:
+        value = problem.to_components(problem.initial_values(space, given))
+        since = (t - problem.start)[:, None]
+        return swung(
+            rate, since, value, lambda: problem.to_components(problem.initial_velocities(space, given))
+        )
+
+    held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
+    return join_edges(problem, held, given, with_layers(problem, held, given, start))

@@ -1,7 +1,7 @@
 """Families: one solve for whole ranges of parameters."""
 
 from .engine import Evolved as Evolved, evolve_family as evolve_family, span as span
-from .exact import Exact as Exact
+from .exact import Exact as Exact, Remains as Remains
 from .function import (
     FamilyFunction as FamilyFunction,
     Member as Member,

@@ -54,7 +54,7 @@ class Grid:
         return leja()[self.indices]
 
     @cached_property
-    def _to_surpluses(self) -> np.ndarray:
+    def to_surpluses(self) -> np.ndarray:
         """Values at the nodes ↦ surpluses: the inverse of the triangular matrix hα(y_β)."""
         return np.linalg.inv(np.asarray(self._newton(self.nodes, np)))
 
@@ -72,12 +72,12 @@ class Grid:
 
     def surpluses(self, values: np.ndarray) -> np.ndarray:
         """What every node has added to the interpolant of those before: nodes × …."""
-        return np.tensordot(self._to_surpluses, values, 1)
+        return np.tensordot(self.to_surpluses, values, 1)
 
     def weights(self, places: Any) -> Any:
         """What each node's value counts for at places × parameters: places × nodes; traceable."""
         xp = np if isinstance(places, np.ndarray) else jnp
-        return self._newton(places, xp) @ self._to_surpluses
+        return self._newton(places, xp) @ self.to_surpluses
 
     def ahead(self, within: int = 1) -> list[Multi]:
         """The indices that may be added: all smaller ones are there, or are added too.

@@ -5,15 +5,10 @@ from .fused import fusible as fusible, points_at_once as points_at_once, start_c
 from .layered import differentiated_once as differentiated_once, network_jet as network_jet
 from .taylor import (
     ACTIVATIONS as ACTIVATIONS,
-    Activation as Activation,
     add as add,
     closure as closure,
-    combine as combine,
     compose as compose,
-    elementwise as elementwise,
     linear as linear,
-    mixture as mixture,
     product as product,
-    sine as sine,
     tanh as tanh,
 )

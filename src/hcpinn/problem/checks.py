@@ -12,9 +12,11 @@ import numpy as np
 
 from ..errors import ProblemError, unknown_name
 from .declaration import HORIZON
-from .domain import Box
+from .domain import Domain
+from .meetings import check_meetings
 from .motion import check_order, check_velocity
 from .parameters import check_ranges
+from .piece_checks import check_pieces
 from .samples import samples_in
 from .sides import Side
 
@@ -43,6 +45,9 @@ def check_problem(problem: Problem) -> None:
         _ = problem.nominal  # which is checked when it is made
         return
     _ = problem.tables, problem.derivatives  # which run the data and rhs once
+    if not problem.domain.product:
+        check_pieces(problem)
+        return
     inside, *faces = _initial_data(problem)
     _check_finite(problem, inside)
     scales = [max(float(np.abs(v).max()), 1e-300) for v in inside.values]
@@ -52,18 +57,19 @@ def check_problem(problem: Problem) -> None:
         _check_count(problem, axis)
     for side in problem.sides:
         _check_data(problem, side, faces[2 * side.axis + side.end], scales)
-    _check_corners(problem, scales)
+    check_meetings(problem, scales)
     check_velocity(problem)
 
 
 def check_settings(problem: Problem) -> None:
     """What must hold before any data are looked at."""
     check_order(problem)
-    if not isinstance(problem.domain, Box):
+    if not isinstance(problem.domain, Domain):
         raise ProblemError(
-            f"domain must be an Interval(a, b) or a Box((a, b), (c, d)), but is {problem.domain!r}."
+            "domain must be an Interval(a, b), a Box((a, b), (c, d)) or a shape such as Disk((0, 0), 1), but "
+            f"is {problem.domain!r}."
         )
-    _ = problem.boundaries
+    _ = problem.boundaries, problem.pieces
     start, horizon = problem.start, problem.horizon
     if not (isinstance(start, int | float) and math.isfinite(start)):
         raise ProblemError(f"start must be a finite time, but is {start!r}.")
@@ -206,6 +212,9 @@ def _check_data(problem: Problem, side: Side, end: _Data, scales: list[float]) -
                 )
             if condition.order:
                 continue
+            if condition.jump:
+                _check_jump(problem, side)
+                continue
             g = g / condition.factors[0]
             gap = np.abs(u0 - g[: u0.size])
             if gap.max() > _MATCH * max(scale, float(np.abs(g).max())):
@@ -214,38 +223,20 @@ def _check_data(problem: Problem, side: Side, end: _Data, scales: list[float]) -
                     f"Initial and boundary data disagree at {_place(problem, end.points[at])}: "
                     f"{name}({problem.start:g}, ·) = {u0[at]:.6g} but g = {g[at]:.6g} there at t = "
                     f"{problem.start:g}. "
-                    "Change one of them so that they agree."
+                    "Change one of them so that they agree, or say that the wall jumps to g at the start: "
+                    "Dirichlet(…, jump=True)."
                 )
 
 
-def _check_corners(problem: Problem, scales: list[float]) -> None:
-    """Where faces of two axes of a box meet, values prescribed on both must agree at all times."""
-    t = jnp.linspace(problem.start, problem.horizon, 21)
-    middle = [jnp.full_like(t, (a + b) / 2) for a, b in problem.domain.bounds]
-    for first, second in itertools.combinations(problem.sides, 2):
-        if first.axis == second.axis:
-            continue
-        point = list(middle)
-        for side in (first, second):
-            point[side.axis] = jnp.full_like(t, problem.domain.bounds[side.axis][side.end])
-        data = [
-            problem.boundary_values(side, t, [x for i, x in enumerate(point) if i != side.axis])
-            for side in (first, second)
-        ]
-        for number, (name, scale) in enumerate(zip(problem.fields, scales, strict=True)):
-            at_first, at_second = first.value_of(number), second.value_of(number)
-            if at_first is None or at_second is None:
-                continue
-            g = np.asarray(data[0][number][at_first]) / first.conditions[number][at_first].factors[0]
-            h = np.asarray(data[1][number][at_second]) / second.conditions[number][at_second].factors[0]
-            gap = np.abs(g - h)
-            if gap.max() > _MATCH * max(scale, float(np.abs(g).max())):
-                at = int(np.argmax(gap))
-                raise ProblemError(
-                    f"The Dirichlet data for '{name}' disagree where the faces of {first.letter} and "
-                    f"{second.letter} meet: {g[at]:.6g} and {h[at]:.6g} at t = {float(t[at]):g}. "
-                    "Make them agree along the edges."
-                )
+def _check_jump(problem: Problem, side: Side) -> None:
+    """Only diffusion takes a jump at a wall away at once."""
+    order = max(index[side.axis + 1] for index in problem.derivatives)
+    if problem.order == 2 or order != 2 or any(problem.complex_fields):
+        raise ProblemError(
+            f"The Dirichlet data at {side.place} are said to jump, which takes an equation of first order in "
+            f"time and of second order along {side.letter}, for real fields. Let initial and boundary data "
+            "agree."
+        )
 
 
 def _place(problem: Problem, point: np.ndarray) -> str:

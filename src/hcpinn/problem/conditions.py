@@ -30,6 +30,8 @@ class Condition:
     data: Data
     field: int | None = None
     """The number of the field, where `data` hold one item for each; None where they are for it alone."""
+    jump: bool = False
+    """Whether the initial data may have another value there."""
 
     @property
     def order(self) -> int:
@@ -112,7 +114,7 @@ class Prescribed(Boundary):
                 f"{type(self).__name__} needs finite factors, not all zero, but has {self.coefficients}."
             )
         data = self.upper if end and self.upper is not None else self.lower
-        return Condition(type(self).__name__, factors, data)
+        return Condition(type(self).__name__, factors, data, jump=getattr(self, "jump", False))
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,9 @@ class Dirichlet(Prescribed):
     the upper. Data are numbers or functions of `t`, of the coordinates along the face, and of named
     parameters; for systems, a tuple with one of these per field.
     """
+
+    jump: bool = False
+    """Whether the wall is at g at once, whatever the initial data are there. It takes diffusion."""
 
     @property
     def coefficients(self) -> tuple[float, ...]:

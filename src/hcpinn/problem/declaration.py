@@ -19,9 +19,10 @@ from ..errors import HcpinnError, ProblemError, unknown_name
 from ..machine.precision import double
 from .calling import Tables, argument_names, call_by_name, evaluate_data, for_numpy, tables_for
 from .conditions import Condition, Periodic
-from .domain import Box
+from .domain import Domain
 from .expression import Index, coordinate, field
 from .parameters import Open, find_open
+from .pieces import Piece, resolve_parts
 from .samples import samples_in, settled
 from .sides import Declared, Ends, Side, resolve
 
@@ -63,8 +64,8 @@ class Problem:
     """F; for a system it returns one value per field, in the order of its arguments."""
     initial: Any
     """The initial data: a number, a function of x, … and named parameters, or one of these per field."""
-    domain: Box
-    """An `Interval` or a `Box`."""
+    domain: Domain
+    """An `Interval`, a `Box`, or a shape: `Disk`, `Polygon`, … and their combinations."""
     horizon: Any
     """The time at which the problem ends: a number, or open as a parameter may be."""
     boundary: Declared = Periodic()
@@ -136,7 +137,9 @@ class Problem:
 
     @cached_property
     def boundaries(self) -> tuple[Ends, ...]:
-        """What holds at the ends of each space axis."""
+        """What holds at the ends of each space axis; nothing where conditions belong to pieces."""
+        if not self.domain.product:
+            return ()
         return resolve(self.boundary, self.space, self.fields)
 
     @property
@@ -144,10 +147,20 @@ class Problem:
         """Both ends of every axis that is not periodic, with their conditions."""
         return tuple(side for ends in self.boundaries for side in ends.sides)
 
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The parts of a boundary that is no product of axes, with their conditions; else none."""
+        return () if self.domain.product else resolve_parts(self.boundary, self.domain, self.fields)
+
+    @property
+    def continued(self) -> bool:
+        """Whether it goes on from the state of another solution."""
+        return isinstance(self.initial, _Restart)
+
     @property
     def periodic(self) -> bool:
         """Whether the solution repeats itself along every space axis."""
-        return all(ends.periodic for ends in self.boundaries)
+        return self.domain.product and all(ends.periodic for ends in self.boundaries)
 
     @property
     def prescribed_axes(self) -> list[int]:
@@ -329,9 +342,20 @@ class Problem:
 
         `across` are the coordinates along the other axes, in order.
         """
-        given = self.parameters if parameters is None else parameters
         edge = jnp.full_like(t, self.domain.bounds[side.axis][side.end])
-        named = dict(zip(self.axes, (t, *across[: side.axis], edge, *across[side.axis :]), strict=True))
+        return self._data_at(side, (t, *across[: side.axis], edge, *across[side.axis :]), parameters)
+
+    def piece_values(
+        self, piece: Piece, coordinates: Sequence[Array], *, parameters: Mapping[str, Any] | None = None
+    ) -> list[list[Array]]:
+        """The data of one piece at t, x, …: for each field one array per condition."""
+        return self._data_at(piece, coordinates, parameters)
+
+    def _data_at(
+        self, side: Side | Piece, coordinates: Sequence[Array], parameters: Mapping[str, Any] | None
+    ) -> list[list[Array]]:
+        given = self.parameters if parameters is None else parameters
+        named = dict(zip(self.axes, coordinates, strict=True))
 
         def data(condition: Condition) -> Array:
             role = f"{condition.kind} data at {side.place}"
@@ -360,7 +384,15 @@ class Problem:
         parameters: Mapping[str, Any] | None = None,
     ) -> list[list[Array]]:
         """The data of one side: for each real component one array per condition on its field."""
-        values = self.boundary_values(side, t, across, parameters=parameters)
+        return self._as_components(self.boundary_values(side, t, across, parameters=parameters))
+
+    def piece_components(
+        self, piece: Piece, coordinates: Sequence[Array], *, parameters: Mapping[str, Any] | None = None
+    ) -> list[list[Array]]:
+        """The data of one piece at t, x, …: for each real component one array per condition on its field."""
+        return self._as_components(self.piece_values(piece, coordinates, parameters=parameters))
+
+    def _as_components(self, values: list[list[Array]]) -> list[list[Array]]:
         found = []
         for own, is_complex in zip(values, self.complex_fields, strict=True):
             found.append([jnp.real(v) for v in own])
@@ -422,6 +454,10 @@ class Problem:
                     found += tables_for(
                         condition.data, role, bounds, self.parameters, self.space, self._alone[1]
                     )
+        for piece in self.pieces:
+            for condition in (c for own in piece.conditions for c in own):
+                role = f"{condition.kind} data at {piece.place}"
+                found += tables_for(condition.data, role, whole, self.parameters, self.space, None)
         return tuple(found)
 
     @cached_property
@@ -436,7 +472,8 @@ class Problem:
         for side in self.sides:
             for condition in (c for own in side.conditions for c in own):
                 data[f"{condition.kind} data at {side.place}"] = condition.data
-        return (*tables, *(own.note(role) for role, d in data.items() for own in samples_in(d)))
+        samples = (own.note(role) for role, d in data.items() for own in samples_in(d))
+        return (*self.domain.remarks, *tables, *samples)
 
     @cached_property
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:

@@ -6,10 +6,10 @@ import abc
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ..errors import ProblemError
 
@@ -20,12 +20,20 @@ AXES = ("x", "y", "z")
 class Domain(abc.ABC):
     """A region of one to three dimensions, whose boundary consists of named parts.
 
+    `a | b`, `a & b` and `a - b` are the union, the intersection and the difference of two of them.
+
     Points are rows of coordinates, in NumPy or JAX arrays unless a type says otherwise. `bounds`, `lower`,
     `upper` and `lengths` describe the bounding box: they scale coordinates and lay out grids.
     """
 
     bounds: tuple[tuple[float, float], ...]
     """The lower and upper end of each axis."""
+    product: ClassVar[bool] = True
+    """Whether it is the product of the ranges of its axes, so that conditions belong to ends of axes."""
+    remarks: tuple[str, ...] = ()
+    """What makes solutions on it hard, in sentences."""
+    cut: Any = None
+    """The boundary as a path of matplotlib, by which pictures over the bounding box are cut out."""
 
     @property
     @abc.abstractmethod
@@ -61,6 +69,32 @@ class Domain(abc.ABC):
     @abc.abstractmethod
     def edge_factor(self, parts: Collection[str], points: Any) -> Any:
         """A smooth function, zero on some parts, positive elsewhere, and at most one."""
+
+    @abc.abstractmethod
+    def contains(self, points: Float[np.ndarray, "points axes"]) -> Bool[np.ndarray, " points"]:
+        """Which points lie inside; those on the boundary may count either way."""
+
+    def mask(self, points: Float[np.ndarray, "points axes"]) -> Bool[np.ndarray, " points"]:
+        """Which points of a grid have values: those inside, and those on the boundary but for rounding."""
+        return self.contains(points)
+
+    @abc.abstractmethod
+    def ends(self, axis: int) -> tuple[str, ...]:
+        """The names of the faces at the lower and at the upper end of an axis, if it has such faces."""
+
+    def __or__(self, other: Any) -> Any:
+        return self._combined("|", other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._combined("&", other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._combined("-", other)
+
+    def _combined(self, operation: str, other: Any) -> Any:
+        from .shapes import combined
+
+        return combined(operation, self, other)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -136,8 +170,10 @@ class Box(Domain):
     def signature(self) -> dict[str, Any]:
         return {"lower": [end.hex() for end in self.lower], "upper": [end.hex() for end in self.upper]}
 
-    def ends(self, axis: int) -> tuple[str, str]:
-        """The names of the faces at the lower and at the upper end of an axis."""
+    def contains(self, points: Float[np.ndarray, "points axes"]) -> Bool[np.ndarray, " points"]:
+        return ((points >= self.lower) & (points <= self.upper)).all(axis=1)
+
+    def ends(self, axis: int) -> tuple[str, ...]:
         return f"{AXES[axis]}.lower", f"{AXES[axis]}.upper"
 
     def inside(self, unit: Float[np.ndarray, "points axes"]) -> Float[np.ndarray, "points axes"]:

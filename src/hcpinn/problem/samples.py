@@ -163,7 +163,8 @@ def _fit(grid: np.ndarray, values: np.ndarray, axis: int, periodic: bool) -> tup
 def settled(data: Any, problem: Any, role: str) -> Any:
     """Initial data with arrays as samples on an even grid over the domain, and periodic where it is."""
     axes, bounds = problem.space, dict(zip(problem.space, problem.domain.bounds, strict=True))
-    repeats = [axis for axis, ends in zip(axes, problem.boundaries, strict=True) if ends.periodic]
+    ends = problem.boundaries or (None,) * len(axes)  # which curved domains lack
+    repeats = [axis for axis, own in zip(axes, ends, strict=True) if own is not None and own.periodic]
     if isinstance(data, tuple | list):
         return type(data)(settled(item, problem, role) for item in data)
     if isinstance(data, np.ndarray | Array) and np.ndim(data):

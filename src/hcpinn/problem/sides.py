@@ -22,8 +22,32 @@ _END = ("lower", "upper")
 _KINDS = "Periodic(), Dirichlet(g), Neumann(g) or Robin(g)"
 
 
+class Conditioned:
+    """A part of a boundary with its conditions."""
+
+    conditions: tuple[tuple[Condition, ...], ...]
+    """For each field, any number."""
+
+    def value_of(self, field: int) -> int | None:
+        """Which of a field's conditions prescribes its value; None if none does."""
+        return next((n for n, c in enumerate(self.conditions[field]) if c.order == 0), None)
+
+    @property
+    def prescribes_values(self) -> bool:
+        """Whether the value of every field is prescribed, and nothing else."""
+        return all(len(c) == 1 and c[0].order == 0 for c in self.conditions)
+
+    @property
+    def signature(self) -> Any:
+        """What tells it from others, but for its data: short where all fields are alike."""
+        each = [[c.signature for c in own] for own in self.conditions]
+        if all(len(own) == 1 and own == each[0] for own in each):
+            return each[0][0]
+        return each
+
+
 @dataclass(frozen=True, eq=False)
-class Side:
+class Side(Conditioned):
     """One end of one axis and the conditions there, for each field."""
 
     axis: int
@@ -32,7 +56,6 @@ class Side:
     letter: str
     """The axis' name."""
     conditions: tuple[tuple[Condition, ...], ...]
-    """For each field, any number."""
 
     @property
     def part(self) -> str:
@@ -48,23 +71,6 @@ class Side:
     def sign(self) -> float:
         """The outward normal's component along the axis."""
         return 1.0 if self.end else -1.0
-
-    def value_of(self, field: int) -> int | None:
-        """Which of a field's conditions prescribes its value; None if none does."""
-        return next((n for n, c in enumerate(self.conditions[field]) if c.order == 0), None)
-
-    @property
-    def prescribes_values(self) -> bool:
-        """Whether the value of every field is prescribed, and nothing else."""
-        return all(len(c) == 1 and c[0].order == 0 for c in self.conditions)
-
-    @property
-    def signature(self) -> Any:
-        """What tells it from other sides, but for its data: short where all fields are alike."""
-        each = [[c.signature for c in own] for own in self.conditions]
-        if all(len(own) == 1 and own == each[0] for own in each):
-            return each[0][0]
-        return each
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,15 +227,7 @@ class _Walk:
                     f"has {item!r} in it. A pair (lower, upper) is written in round brackets."
                 )
             found += self._single(item) or []
-        rows = np.zeros((len(found), max((len(c.factors) for c in found), default=1)))
-        for row, condition in zip(rows, found, strict=True):
-            row[: len(condition.factors)] = condition.factors
-        if found and np.linalg.matrix_rank(rows) < len(found):
-            raise ProblemError(
-                f"The conditions {' and '.join(c.kind for c in found)} that hold together {self.where} are "
-                "not independent: one of them prescribes what the others do. Leave it out."
-            )
-        return found
+        return independent(found, self.where)
 
     def _sided(self, declared: tuple[Any, ...]) -> list[Condition] | None:
         if self.end_chosen or len(declared) != 2:
@@ -238,3 +236,16 @@ class _Walk:
                 "not. Conditions that hold together at one end are written as a list."
             )
         return dataclasses.replace(self, end_chosen=True).conditions(declared[self.end])
+
+
+def independent(found: list[Condition], where: str) -> list[Condition]:
+    """Conditions that hold together at one place, none of which follows from the others."""
+    rows = np.zeros((len(found), max((len(c.factors) for c in found), default=1)))
+    for row, condition in zip(rows, found, strict=True):
+        row[: len(condition.factors)] = condition.factors
+    if found and np.linalg.matrix_rank(rows) < len(found):
+        raise ProblemError(
+            f"The conditions {' and '.join(c.kind for c in found)} that hold together {where} are "
+            "not independent: one of them prescribes what the others do. Leave it out."
+        )
+    return found

@@ -22,8 +22,9 @@ _LOOSE, _TIGHTEST = 1e-5, 1e-12
 """Radau's relative tolerance while the number of elements is searched for, and the smallest it can use."""
 
 
-_DEPTH = 1e-3
-"""Of the axis: how small elements become at a corner where data disagree and at a kink of the data."""
+_DEPTH, _DEEPEST = 1e-3, 1e-6
+"""Of the axis: how small elements become at a kink of the data and at a corner where the equation disagrees
+with them; and where a wall jumps."""
 
 _NARROWEST = 3000.0
 """The axis over the width of the narrowest thing that may move along it."""
@@ -50,19 +51,20 @@ class _Refinement:
         first = self._collocation(_FIRST, ())
         kinks = [x for x in self.line.jumps if _kinked(problem, x)]
         self.corners = tuple(sorted({*first.corners(), *kinks}))
+        self.depth = _DEPTH if not first.breaking else _DEEPEST
         self.most = MOST_CALLS
         self.notes = first.corner_notes()
         self.solvers: dict[int, Collocation] = {}
         self.runs: dict[tuple[int, float], tuple[list[np.ndarray], float]] = {}
 
-    def _collocation(self, elements: int, corners: Sequence[float]) -> Collocation:
-        return Collocation(self.problem, panel_edges(self.line, elements, corners=corners, depth=_DEPTH))
+    def _collocation(self, elements: int, corners: Sequence[float], depth: float = _DEPTH) -> Collocation:
+        return Collocation(self.problem, panel_edges(self.line, elements, corners=corners, depth=depth))
 
     def solve(self, elements: int, rtol: float) -> tuple[list[np.ndarray], float]:
         """Values, and the size of the tail, with elements no longer than the axis over so many."""
         if (elements, rtol) not in self.runs:
             if elements not in self.solvers:
-                self.solvers[elements] = self._collocation(elements, self.corners)
+                self.solvers[elements] = self._collocation(elements, self.corners, self.depth)
             solver = self.solvers[elements]
             self.runs[elements, rtol] = solver.solve(self.times, self.targets, rtol, self.most)
             if math.isfinite(self.runs[elements, rtol][1]):

@@ -62,6 +62,8 @@ class Collocation:
         )
         self._close()
         self.initial = self._start()
+        self.breaking = self._broken_ends()
+        """The ends where the initial data do not meet the boundary data."""
 
     def _start(self) -> Float[np.ndarray, "components nodes"]:
         """The initial data at the points; where they jump between elements, the mean of both sides."""
@@ -103,6 +105,7 @@ class Collocation:
                     row += factor * self.patches.derivatives[order][[at]].toarray()[0]
                 else:
                     row[at] += factor
+        self._rows = rows
         self._from_data = np.linalg.inv(rows[:, [0, -1]])
         self._from_inside = -self._from_data @ rows[:, 1:-1]
         self._extension = scipy.sparse.vstack(
@@ -113,6 +116,14 @@ class Collocation:
             ],
             format="csr",
         )
+
+    def _broken_ends(self) -> list[int]:
+        if self.problem.periodic:
+            return []
+        data = np.asarray(self._ends(float(self.problem.start)))
+        jumping = [any(c.jump for own in side.conditions for c in own) for side in self.problem.sides]
+        gaps = np.abs(self.initial @ self._rows.T - data.T).max(axis=0)
+        return [end for end in (0, 1) if jumping[end] and gaps[end] > 1e-9 * np.abs(data[end]).max()]
 
     def rates(
         self, t: float, values: Float[np.ndarray, "components nodes"]
@@ -181,8 +192,14 @@ class Collocation:
         whole = np.stack([self.with_ends(t, y) for t, y in zip(times, found, strict=True)])
         output = whole @ self.patches.interpolation(targets).T
         values = [np.array(v) for v in self.problem.to_fields(np.moveaxis(output, 1, -1))]
-        for array, exact in zip(values, initial_on_grid(self.problem, [targets]), strict=True):
-            array[0] = exact
+        for number, exact in enumerate(initial_on_grid(self.problem, [targets])):
+            values[number][0] = exact
+            for side in self.problem.sides:
+                if side.conditions[number][0].jump:  # the wall is at its own value at once
+                    at_wall = targets == self.problem.domain.bounds[0][side.end]
+                    values[number][0, at_wall] = self.problem.boundary_values(side, jnp.asarray([times[0]]))[
+                        number
+                    ][0]
         return values, max(self.patches.tail(component) for component in np.moveaxis(whole[1:], 1, 0))
 
     def _integrate(self, times: np.ndarray, rtol: float, most: int) -> np.ndarray | None:
@@ -239,11 +256,22 @@ class Collocation:
 
     def corner_notes(self) -> list[str]:
         """Where F(u₀) and g′(0) disagree at an end, the solution is not smooth in that corner."""
-        return list(self._corners.values())
+        start, letter, bounds = (
+            float(self.problem.start),
+            self.problem.space[0],
+            self.problem.domain.bounds[0],
+        )
+        broken = [
+            f"In the corner t = {start:g}, {letter} = {bounds[end]:g} the solution jumps from the "
+            "initial data to the boundary data."
+            for end in self.breaking
+        ]
+        return [*self._corners.values(), *broken]
 
     def corners(self) -> list[float]:
         """The ends where they disagree."""
-        return list(self._corners)
+        ends = [self.problem.domain.bounds[0][end] for end in self.breaking]
+        return [*self._corners, *ends]
 
     @cached_property
     def _corners(self) -> dict[float, str]:

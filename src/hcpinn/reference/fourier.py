@@ -14,6 +14,7 @@ from ..equation.probes import slots
 from ..equation.projection import project
 from ..equation.split import middle_slopes, split
 from ..errors import NoReferenceError
+from ..machine.memory import fits
 from ..problem import Index, Problem
 from .galerkin import Galerkin, Plan
 from .result import HOPELESS, ROUNDING, SolverResult, relative_change
@@ -81,6 +82,11 @@ class _Refinement:
         self.graded = needed is None
         self.modes = max(_FEWEST_MODES[self.dimensions], look // 8 if needed is None else needed + 4)
         self.modes = max(self.modes, _varied(problem))
+        if not fits(self._bytes(self.modes)):
+            raise NoReferenceError(
+                f"The Fourier reference of {problem.name} takes modes up to {self.modes} per axis, and about "
+                f"{self._bytes(self.modes) / 2**30:.1f} GiB of memory, which are not free."
+            )
         self.plan = _plan(problem, times)
         self.least_steps = sum(least for pieces in self.plan for *_, least in pieces)
         self.rough = any(line.jumps or line.moving == 0 for line in scan(problem).space)
@@ -137,7 +143,17 @@ class _Refinement:
     def _allowed(self, modes: int, steps: int) -> bool:
         points = ((self.parts.factors + 1) * modes) ** self.dimensions
         total = steps * self.least_steps
-        return modes <= _MOST_MODES[self.dimensions] and total <= _MOST_STEPS and total * points <= _MOST_WORK
+        return (
+            fits(self._bytes(modes))
+            and modes <= _MOST_MODES[self.dimensions]
+            and total <= _MOST_STEPS
+            and total * points <= _MOST_WORK
+        )
+
+    def _bytes(self, modes: int) -> float:
+        """About how much memory the arguments of F and the stages of a step take."""
+        points = ((self.parts.factors + 1) * modes) ** self.dimensions
+        return 16.0 * points * (len(slots(self.problem)) + 8)
 
     def run(self) -> SolverResult:
         self._resolve()

@@ -105,6 +105,10 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
 
 def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], SolverResult]:
     """Fourier, patched Chebyshev elements for fronts on an interval, and the spectral Galerkin method."""
+    if problem.pieces:
+        from .elements import solve_elements
+
+        return solve_elements
     patchy = problem.order == 1 and problem.periodic and _patchy(problem)
     if problem.order == 1 and problem.periodic and not patchy:
         return solve_fourier

@@ -180,6 +180,22 @@ class Family:
 
         return save_family(self, path)
 
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw the solution at the horizon against the first parameter; save to `path` or return the figure.
+
+        The others are in the middle of their ranges. In one space dimension.
+        """
+        from .canvas import finish
+        from .figures import family_figure
+
+        return finish(family_figure(self), path)
+
+    def page(self, path: str | Path) -> Path:
+        """Write one self-contained page with sliders, which evaluates the network in the browser."""
+        from .page import write_page
+
+        return write_page(self, path)
+
     def __repr__(self) -> str:
         return (
             f"Family of {self.problem.name} over {', '.join(self.names)} (seed {self.seed}): {self.verdict}"

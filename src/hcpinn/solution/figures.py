@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..problem import Problem
     from ..reference import Reference
+    from .family import Family
     from .solution import Solution
 
 _WIDE = 9.6
@@ -60,6 +61,34 @@ def field_figure(shown: Shown) -> Figure:
         for axis in row[1:]:
             axis.tick_params(labelleft=False)
             axis.set_ylabel("")
+    return figure
+
+
+def family_figure(family: Family) -> Figure:
+    """u at the horizon over x and the first parameter, the others in the middle: a panel per component."""
+    problem, (name, *others) = family.problem, family.names
+    if len(problem.space) != 1:
+        raise MethodError(
+            f"A family is drawn in one space dimension, but {problem.name} has {len(problem.space)}."
+        )
+    own = family.problem.open[name]
+    low, high = own.extremes
+    values = np.geomspace(low, high, 121) if getattr(own, "log", False) else np.linspace(low, high, 121)
+    x = np.linspace(*problem.domain.bounds[0], 241)
+    fixed = {other: problem.open[other].nominal for other in others}
+    end = float(family.function.exact.problem.horizon)
+    found = family(end, x, **{name: values[:, None]}, **fixed)
+    fields = problem.to_components([np.asarray(f) for f in (found if isinstance(found, tuple) else (found,))])
+    count = len(problem.components)
+    figure, axes = subplots(1, count, (max(4.4, _WIDE / 2 * count), 3.2))
+    for axis, component, field in zip(
+        axes.flat, problem.components, np.moveaxis(np.asarray(fields), -1, 0), strict=True
+    ):
+        drawn = axis.pcolormesh(x, values, field, shading="gouraud", rasterized=True, **field_colours(field))
+        figure.colorbar(drawn, ax=axis)
+        axis.set(xlabel=problem.space[0], ylabel=name, title=f"{component} at t = {end:g}")
+        if getattr(own, "log", False):
+            axis.set_yscale("log")
     return figure
 
 

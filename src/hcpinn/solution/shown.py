@@ -34,6 +34,8 @@ class Shown:
     """None on an interval."""
     predicted: Mapping[str, np.ndarray]
     exact: Mapping[str, np.ndarray] | None
+    cut: Any = None
+    """What pictures in the plane are cut out by, where the domain is curved."""
 
     @classmethod
     def of(cls, solution: Solution) -> Shown:
@@ -60,7 +62,8 @@ class Shown:
         if plane is not None:
             predicted = {n: v[..., 0] for n, v in predicted.items()}
             exact = None if exact is None else {n: v[..., 0] for n, v in exact.items()}
-        return cls(times[keep], space[0], space[1] if dimensions > 1 else None, predicted, exact)
+        second = space[1] if dimensions > 1 else None
+        return cls(times[keep], space[0], second, predicted, exact, problem.domain.cut)
 
     @property
     def picks(self) -> tuple[int, int, int]:
@@ -76,9 +79,11 @@ class Shown:
     ) -> None:
         """Draw values over (t, x), or over (x, y), with a bar that says what the colours mean."""
         across, up = (self.times, self.x) if self.y is None else (self.x, self.y)
-        image = axis.pcolormesh(across, up, values, shading="gouraud", rasterized=True, **colours)
+        image = axis.pcolormesh(across, up, filled(values), shading="gouraud", rasterized=True, **colours)
+        if self.cut is not None:
+            image.set_clip_path(self.cut, axis.transData)
         if bar:
-            axis.figure.colorbar(image, ax=axis, pad=0.02)
+            bar_beside(axis, image)
         axis.set_title(title)
         axis.set_xlabel("t" if self.y is None else "x")
         axis.set_ylabel("x" if self.y is None else "y")
@@ -96,6 +101,17 @@ class Shown:
         self.panel(axis, np.maximum(error, smallest), title, colours)
 
 
+def filled(values: np.ndarray) -> np.ndarray:
+    """A picture with what is missing outside of a curved domain filled from the nearest values, to be cut."""
+    missing = np.isnan(values)
+    if not missing.any() or missing.all():
+        return values
+    from scipy.ndimage import distance_transform_edt
+
+    nearest = distance_transform_edt(missing, return_distances=False, return_indices=True)
+    return values[tuple(nearest)]
+
+
 def field_colours(values: np.ndarray) -> dict[str, Any]:
     """How to colour a field: a diverging map centred on zero if it is signed, else a sequential one."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
@@ -103,6 +119,11 @@ def field_colours(values: np.ndarray) -> dict[str, Any]:
     if low < -_UNSIGNED * most and high > _UNSIGNED * most:
         return {"cmap": SIGNED, "vmin": -most, "vmax": most}
     return {"cmap": UNSIGNED, "vmin": low, "vmax": high}
+
+
+def bar_beside(axis: Any, image: Any) -> None:
+    """A bar as high as the panel, whatever its shape, that says what the colours of an image mean."""
+    axis.figure.colorbar(image, cax=axis.inset_axes((1.03, 0.0, 0.05, 1.0)))
 
 
 def to_scale(axis: Any, x: np.ndarray, y: np.ndarray) -> None:

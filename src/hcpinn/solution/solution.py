@@ -235,6 +235,12 @@ class Solution:
 
         return html_of(self)
 
+    def page(self, path: str | Path) -> Path:
+        """Write one self-contained page with sliders, which evaluates the network in the browser."""
+        from .page import write_page
+
+        return write_page(self, path)
+
     def __repr__(self) -> str:
         return f"Solution of {self.problem.name} by {self.method.name} (seed {self.seed}): {self.verdict}"
 

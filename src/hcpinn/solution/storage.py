@@ -13,7 +13,7 @@ from ..catalog import ENTRIES
 from ..descent import Method, Piecewise, from_dict, to_dict
 from ..equation import fingerprint
 from ..errors import FileError, HcpinnError, UnusableFileError
-from ..evolution import Function as Evolved
+from ..evolution import Function as Evolved, RegionFunction
 from ..family import Member
 from ..machine.files import read_archive, write_archive
 from ..machine.provenance import Provenance
@@ -28,6 +28,7 @@ _KIND, _VERSION = "solution", 3
 
 _ENGINES: dict[str, Callable[[Problem, Method, Mapping[str, np.ndarray]], Function]] = {
     Piecewise.engine: Piecewise.from_arrays,
+    RegionFunction.engine: lambda problem, _, arrays: RegionFunction.from_arrays(problem, arrays),
     Evolved.engine: lambda problem, _, arrays: Evolved.from_arrays(problem, arrays),
     Member.engine: lambda problem, _, arrays: Member.from_arrays(problem, arrays),
 }
@@ -49,7 +50,7 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
     header: dict[str, Any] = {
         "problem": {
             "name": solution.problem.name,
-            "parameters": dict(solution.problem.parameters),
+            "parameters": {k: v for k, v in solution.problem.parameters.items() if not callable(v)},
             "fingerprint": fingerprint(solution.problem),
             "text": solution.problem.to_text() if solution.problem.from_text else None,
         },

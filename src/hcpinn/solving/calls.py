@@ -221,7 +221,11 @@ def _by_default(sitting: Sitting, problem: Problem, seed: int) -> list[Solution]
         except OutOfTimeError:
             raise
         except NoSolutionError as error:
+            if not problem.domain.product:  # on which nothing is trained
+                raise
             why = str(error)
+    if evolved is not None and not problem.domain.product:
+        return _judged(sitting, own, [evolved])
     trained = runs(TAKES_OVER)
     [other] = sitting.outcomes(trained)
     if evolved is not None and estimate(evolved) <= estimate(other):

@@ -134,16 +134,16 @@ def errors_picture(
     label: str,
     *,
     middle: Middle = "median",
-    beside: Sequence[float | None] = (),
+    others: Sequence[float | None] = (),
     source: str = "",
 ) -> Picture:
-    """The errors of a table's rows, beside figures from elsewhere if there are any; see `errors_figure`."""
+    """The errors of a table's rows, with figures from elsewhere if there are any; see `errors_figure`."""
     return drawn(
         f"{table.name} {measure}",
         f"{table.title}: relative {label} errors",
         said(table.rows, measure),
         lambda: errors_figure(
-            table.rows, measure, f"relative {label} error", middle=middle, beside=beside, source=source
+            table.rows, measure, f"relative {label} error", middle=middle, others=others, source=source
         ),
     )
 

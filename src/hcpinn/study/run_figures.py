@@ -24,7 +24,7 @@ def errors_figure(
     label: str,
     *,
     middle: Middle = "median",
-    beside: Sequence[float | None] = (),
+    others: Sequence[float | None] = (),
     source: str = "",
 ) -> Figure:
     """For each row its error, with a bar from the smallest to the largest over the seeds.
@@ -34,10 +34,10 @@ def errors_figure(
         measure: the error, as `measured` knows it.
         label: what the axis says.
         middle: which figure stands for the seeds of a row.
-        beside: for each row a figure from elsewhere to compare with, joined to ours by a line.
+        others: for each row a figure from elsewhere to compare with, joined to ours by a line.
         source: where these figures are from.
     """
-    pairs = zip(rows, beside or [None] * len(rows), strict=True)
+    pairs = zip(rows, others or [None] * len(rows), strict=True)
     shown = [(row, other) for row, other in pairs if row.found(measure) is not None or other is not None]
     figure, axes = subplots(1, 1, (6.8, 0.9 + 0.27 * max(len(shown), 2)))
     axis = axes[0][0]

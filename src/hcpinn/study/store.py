@@ -96,7 +96,13 @@ class Store:
     def solution(
         self, key: str, *, problem: Problem | None = None, method: Method | None = None
     ) -> Solution | None:
-        """The solution of a run, or None where only records are kept; see `hcpinn.load`."""
+        """The solution of a run, or None where only records are kept.
+
+        Args:
+            key: of the run.
+            problem: its problem, needed if that is not in the catalogue.
+            method: its method, needed if that has custom parts.
+        """
         with self.file("solutions", key) as path:
             return None if path is None else load(path, problem=problem, method=method)
 
@@ -112,7 +118,12 @@ class Store:
                 yield members.get(key)
 
     def keep(self, record: Record, solution: Solution | bytes | None = None) -> None:
-        """Put a finished run into the store, with its solution (or its file's content) if that is kept."""
+        """Put a finished run into the store.
+
+        Args:
+            record: what is known of it.
+            solution: its solution, or the content of that one's file, if it is kept.
+        """
         path = self.folder / "solutions" / f"{record.key}.npz"
         if isinstance(solution, bytes):
             write_bytes(path, solution)

@@ -48,7 +48,7 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[OpenCondition, ...]:
     left: list[OpenCondition] = [("periodic", axis) for axis in periodic if not _repeats(ends[axis])]
     if free:
         return (("initial", None), *left, *(("boundary", a) for a, b in boundaries if b.bound))
-    scale = max(float(np.abs(start.initial).max()), 1e-300)
+    scale = max([float(np.abs(start.initial).max()), *(float(np.abs(s.lift).max()) for s in sides), 1e-300])
     if problem.order == 2:  # what starts from zero with a velocity is soon as large as this
         scale = max(scale, problem.duration * float(np.abs(start.moving).max()))
     _check_start(problem, start, scale)

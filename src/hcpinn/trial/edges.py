@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from .. import jets
 from ..problem import Condition, Problem, Side
 
 Edges = Callable[[Array, list[Array]], Array]
@@ -64,7 +64,6 @@ def _joined(
             known[key] = blend([(side, condition) for side, _, condition in own], high - low)
         blends.append(known[key])
     highest = max(condition.order for own in held for _, _, condition in own)
-    indices = [tuple(k * (i == axis + 1) for i in range(len(problem.axes))) for k in range(highest + 1)]
 
     def edges(t: Array, space: list[Array]) -> Array:
         across = [x for i, x in enumerate(space) if i != axis]
@@ -74,11 +73,8 @@ def _joined(
         if before is None:
             base = jnp.zeros((len(t), len(held)), t.dtype)
         else:
-            base, inner = before(t, space), before
-            for edge in (low, high):
-                face = [t, *(jnp.full_like(t, edge) if i == axis else x for i, x in enumerate(space))]
-                points = jnp.stack(face, axis=1)
-                found.append(jets.nested(lambda p: inner(p[:, 0], list(p.T[1:])), points, indices))
+            base = before(t, space)
+            found = [along_normal(before, side, problem, t, space, highest) for side in sides]
         columns = []
         for component, own in enumerate(held):
             total = base[:, component]
@@ -86,12 +82,31 @@ def _joined(
                 missing = data[side.end][component][number]
                 for k, factor in enumerate(condition.factors if found else ()):
                     if factor:
-                        missing = missing - factor * side.sign**k * found[side.end][indices[k]][:, component]
+                        missing = missing - factor * side.sign**k * found[side.end][k][:, component]
                 total = total + _polynomial(coefficients, share) * missing
             columns.append(total)
         return jnp.stack(columns, axis=1)
 
     return edges
+
+
+def along_normal(
+    function: Edges, side: Side, problem: Problem, t: Array, space: list[Array], highest: int
+) -> list[Array]:
+    """A function and its derivatives along a side's axis up to an order at the nearest points of the side."""
+
+    def value(x: Array) -> Array:
+        return function(t, [x if axis == side.axis else other for axis, other in enumerate(space)])
+
+    found = [value]
+    for _ in range(highest):
+        found.append(_rate(found[-1]))
+    edge = jnp.full_like(t, problem.domain.bounds[side.axis][side.end])
+    return [derivative(edge) for derivative in found]
+
+
+def _rate(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    return lambda x: jax.jvp(function, (x,), (jnp.ones_like(x),))[1]
 
 
 def blend(conditions: Sequence[tuple[Side, Condition]], length: float) -> np.ndarray:

@@ -17,6 +17,7 @@ from ..problem import Problem
 from ..problem.calling import evaluate_data
 from .edges import join_edges
 from .function import Function, columns
+from .layers import layers_of, with_layers
 from .walls import Walls
 
 
@@ -53,6 +54,8 @@ class Decay(Lift):
 
     def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Walls | None = None) -> Function:
         walls = Walls(problem) if walls is None else walls
+        held = walls.held
+        layered = any((layer.side.part, layer.component) in held for layer in layers_of(problem))
 
         def lift(coordinates: Array) -> Array:
             t, *space = columns(problem, coordinates)
@@ -62,6 +65,10 @@ class Decay(Lift):
             if problem.order == 1 and not walls.held:
                 return decay * start
             edges = join_edges(problem, walls.held, parameters)
+            if layered:
+                spread = with_layers(problem, held, parameters, begun)
+                whole = join_edges(problem, held, parameters, spread)
+                return decay * whole(t, space) + (1 - decay) * edges(t, space)
             begin = jnp.full_like(t, problem.start)
             if problem.order == 1:
                 return edges(t, space) + decay * (start - edges(begin, space))
@@ -69,6 +76,9 @@ class Decay(Lift):
             velocity = problem.to_components(problem.initial_velocities(space, parameters)) - moving
             swing = (1 + self.rate * since) * (start - first) + since * velocity
             return edges(t, space) + decay * swing
+
+        def begun(t: Array, space: list[Array]) -> Array:
+            return problem.to_components(problem.initial_values(space, parameters))
 
         return lift
 

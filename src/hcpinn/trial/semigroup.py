@@ -1,8 +1,8 @@
 """The lift e^{tL} u₀: initial data carried along by the linear part of the equation.
 
 L is what of F is exactly linear with constant coefficients, found by differentiating F. In a basis
-of waves, e^{iκx} along periodic axes and sines on an interval with Dirichlet data, L is diagonal
-(a small matrix for systems), so that
+of waves, e^{iκx} along periodic axes, sines and cosines on an interval with Dirichlet or Neumann data,
+L is diagonal (a small matrix for systems), so that
 
     ψ(t, x) = G(t, x) + Σ A e^{s (t − t₀)} e^{iκx} + e^{−Λ(t − t₀)} (u₀ − G − Σ A e^{iκx}),
 
@@ -26,8 +26,9 @@ from .. import jets
 from ..errors import MethodError
 from ..jets.taylor import Jet
 from ..problem import Index, Problem
-from .edges import join_edges
+from .edges import Edges, join_edges
 from .function import Function, columns
+from .layers import layers_of
 from .lift import Lift
 from .walls import Walls
 
@@ -97,7 +98,7 @@ class Waves:
         damping = -np.real(rates)
         self.tail_rate = float(damping.max(initial=0.0))
         self.whole = whole
-        self._edges = join_edges(problem, Walls(problem).held, problem.parameters)
+        self._edges = _edges(problem)
 
     @property
     def growth(self) -> float:
@@ -210,8 +211,30 @@ def _behaviour(waves: Waves) -> str:
 
 def has_waves(problem: Problem) -> bool:
     """Whether the problem is of first order in time and its boundary has a basis of waves here."""
-    alone = problem.domain.dimension == 1 and problem.prescribed_axes == [0]
-    return problem.order == 1 and (problem.periodic or (alone and not any(problem.complex_fields)))
+    if problem.order == 2 or problem.periodic:
+        return problem.order == 1
+    return (
+        problem.domain.dimension == 1 and not any(problem.complex_fields) and _parities(problem) is not None
+    )
+
+
+def _parities(problem: Problem) -> tuple[bool, ...] | None:
+    """At either end of an interval whether waves are even about it, as slopes ask for, or odd, as values do.
+
+    None where fields or conditions differ from that, or where initial data do not meet them.
+    """
+    found = []
+    for side in problem.sides:
+        kinds = {tuple(bool(f) for c in own for f in c.factors) for own in side.conditions}
+        counts = {len(own) for own in side.conditions}
+        if counts != {1} or kinds not in ({(True,)}, {(False, True)}):
+            return None
+        found.append(kinds == {(False, True)})
+    return None if layers_of(problem) else tuple(found)
+
+
+def _edges(problem: Problem) -> Edges:
+    return join_edges(problem, Walls(problem, even=True).held, problem.parameters)
 
 
 def _expand(problem: Problem, most: int) -> Waves:
@@ -221,18 +244,19 @@ def _expand(problem: Problem, most: int) -> Waves:
     linear = split(problem).linear
     if not has_waves(problem):
         raise MethodError(
-            f"{problem.name} is neither periodic along all axes nor real on an interval with Dirichlet data, "
-            "or not of first order in time, so its linear part has no lift here. Use lift=Decay(…)."
+            f"{problem.name} is neither periodic along all axes nor real on an interval with Dirichlet or "
+            "Neumann data, alike for all fields and met at the start, or not of first order in time, so "
+            "its linear part has no lift here. Use lift=Decay(…)."
         )
-    even = not problem.periodic
-    numbers, coefficients = _sines(problem, most) if even else _fourier(problem, most)
+    walled = not problem.periodic
+    numbers, coefficients = _standing(problem, most) if walled else _fourier(problem, most)
     size = np.abs(coefficients).max(axis=0)
     kept = size > _NOTHING * max(float(size.max(initial=0.0)), 1e-300)
     numbers, coefficients = numbers[kept], coefficients[:, kept].T
     matrices = np.zeros((len(numbers), len(problem.fields), len(problem.fields)), complex)
     for (target, (source, index)), factor in linear.items():
-        if even and any(n % 2 for n in index[1:]):
-            continue  # sines are no eigenfunctions of odd derivatives
+        if walled and any(n % 2 for n in index[1:]):
+            continue  # standing waves are no eigenfunctions of odd derivatives
         matrices[:, target, source] += factor * np.prod((1j * numbers) ** np.asarray(index[1:]), axis=1)
     rates, modes = np.linalg.eig(matrices) if len(numbers) else (np.zeros((0, 1)), np.zeros((0, 1, 1)))
     shares = np.linalg.solve(modes, coefficients[..., None])[..., 0]
@@ -265,15 +289,21 @@ def _fourier(problem: Problem, most: int) -> tuple[np.ndarray, np.ndarray]:
     return numbers * (2 * np.pi / np.asarray(problem.domain.lengths)), coefficients
 
 
-def _sines(problem: Problem, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Wave numbers and coefficients −ib of b sin κ(x − a), by a fine trapezoidal sum."""
+def _standing(problem: Problem, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Wave numbers and coefficients, b of cos κ(x − a) or −ib of b sin κ(x − a), by a fine midpoint sum."""
     import scipy.fft
 
+    even = _parities(problem)
+    assert even is not None
     count = 1 << 14
     (low, high), length = problem.domain.bounds[0], problem.domain.lengths[0]
-    x = jnp.asarray(low + (high - low) * np.arange(1, count) / count)
-    edges = join_edges(problem, Walls(problem).held, problem.parameters)
-    start = problem.to_components(problem.initial_values([x])) - edges(jnp.full_like(x, problem.start), [x])
+    x = jnp.asarray(low + (high - low) * (np.arange(count) + 0.5) / count)
+    start = problem.to_components(problem.initial_values([x]))
+    start = start - _edges(problem)(jnp.full_like(x, problem.start), [x])
     fields = np.stack([np.asarray(v) for v in problem.to_fields(start)])
-    sines = np.asarray(scipy.fft.dst(fields, type=1, axis=1))[:, :most] / count
-    return (np.arange(1, most + 1) * np.pi / length)[:, None], -1j * sines
+    transform = scipy.fft.dct if even[0] else scipy.fft.dst
+    found = np.asarray(transform(fields, type=2 if even[0] == even[1] else 4, axis=1))[:, :most] / count
+    first = 0.5 if even[0] != even[1] else 0.0 if even[0] else 1.0
+    numbers = first + np.arange(most)
+    found = found * np.where(numbers > 0, 1.0, 0.5)
+    return (numbers * np.pi / length)[:, None], found if even[0] else -1j * found

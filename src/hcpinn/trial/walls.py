@@ -24,6 +24,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..errors import MethodError
 from ..problem import Condition, Problem
 
 
@@ -111,6 +112,11 @@ class Walls:
 
     def __init__(self, problem: Problem, *, even: bool = False):
         """With `even`, the network sees axes through features that hold conditions on slopes too."""
+        if problem.pieces:
+            raise MethodError(
+                f"{problem.name} lives on a curved domain, on which networks are not trained. Leave the "
+                "method out, or give hcpinn.Evolution()."
+            )
         self.problem = problem
         self.held: set[tuple[str, int]] = set()
         """The part and the component of all conditions that hold."""

@@ -71,7 +71,7 @@ class PaperGallery:
                     measure,
                     MEASURES[measure],
                     middle="mean",
-                    beside=[row.published.get(measure) for row in table.rows],
+                    others=[row.published.get(measure) for row in table.rows],
                     source="published",
                 )
                 for measure in table.measures

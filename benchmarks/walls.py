@@ -1,0 +1,335 @@
+"""How exactly walls hold, how accurate `evolve` is with them, and what exact walls are worth in training.
+
+    python benchmarks/walls.py --out benchmarks/results/walls-cpu.json
+    python benchmarks/walls.py --parts evolve --only wave beam --out /tmp/some.json
+
+Three parts in one run. `exact`: the largest violation of any condition, at fresh points, for random network
+parameters. `evolve`: error against the classical reference, estimate, verdict and seconds, asked for 1e-6 and
+nothing else. `train`: `expert` with exact walls, and with the same conditions as penalties in the same time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import hcpinn as hc
+from hcpinn.catalog import find_method
+from hcpinn.evolution import evolve
+from hcpinn.machine.precision import double
+from hcpinn.machine.provenance import provenance
+from hcpinn.trial import Trial
+
+PI = np.pi
+VALUE, SLOPE, MIXTURE = hc.Dirichlet(0.3), hc.Neumann(-0.2), hc.Robin(0.4, value=2.0, slope=1.0)
+SECOND = {"Dirichlet": [VALUE], "Neumann": [SLOPE], "Robin": [MIXTURE]}
+FOURTH = {
+    "clamped": [VALUE, SLOPE],
+    "supported": [VALUE, hc.Derivative(0.1)],
+    "no flux": [SLOPE, hc.Derivative(0.2, order=3)],
+}
+FACES = {**{name: tuple([own[0]] * 2) for name, own in SECOND.items()}, "periodic": hc.Periodic()}
+
+
+def conditions() -> Iterator[tuple[str, hc.Problem]]:
+    """All pairs of kinds on an interval, and a covering set on faces of boxes."""
+
+    def declared(name: str, domain: hc.Box, boundary: Any, rhs: Callable[..., Any]) -> tuple[str, hc.Problem]:
+        return name, hc.Problem(domain=domain, horizon=1.0, boundary=boundary, rhs=rhs, initial=START)
+
+    line = hc.Interval(-0.4, 1.1)
+    for kinds, rhs in ((SECOND, lambda u: u.xx), (FOURTH, lambda u: -u.xxxx)):
+        for low, high in itertools.product(kinds, repeat=2):
+            yield declared(f"{low} | {high}", line, (kinds[low], kinds[high]), rhs)
+    for size in (2, 3):
+        box = hc.Box(*[(0.0, 1.0 + 0.2 * axis) for axis in range(size)])
+        for chosen in itertools.combinations(FACES, size):
+            boundary = {letter: FACES[name] for letter, name in zip("xyz", chosen, strict=False)}
+            yield declared(" × ".join(chosen), box, boundary, lambda u: u.laplacian)
+
+
+START = 0.3
+"""Initial data that suit every value prescribed above."""
+
+
+def violation(problem: hc.Problem, derivative: Callable[..., Any], count: int = 200) -> float:
+    """The largest |B u − g| at fresh points after the start, over the size of what B adds up."""
+    rng, worst = np.random.default_rng(1), 0.0
+    for side in problem.sides:
+        times = rng.uniform(problem.start + 0.01 * problem.duration, problem.horizon, count)
+        unit = rng.random((count, problem.domain.dimension - 1))
+        points = jnp.asarray(np.column_stack([times, problem.domain.on(side.part, unit)]))
+        across = [x for axis, x in enumerate(points.T[1:]) if axis != side.axis]
+        data = problem.boundary_components(side, points[:, 0], across)
+        normal = problem.domain.normal(side.part, None)
+        for component, field in enumerate(problem.component_fields):
+            for condition, g in zip(side.conditions[field], data[component], strict=True):
+                terms = [
+                    factor * np.asarray(derivative(points, index))[:, component]
+                    for index, factor in condition.terms(normal)
+                ]
+                size = max(*(np.abs(term).max() for term in terms), float(np.abs(g).max()), 1e-300)
+                worst = max(worst, float(np.abs(np.sum(terms, axis=0) - np.asarray(g)).max()) / size)
+    return worst
+
+
+def exactness(only: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Each pair of conditions, for a trained kind of network and for an evolution, with random parameters."""
+    rows = []
+    for name, problem in conditions():
+        if only and not any(part in name for part in only):
+            continue
+        row = {"name": name, "dimensions": problem.domain.dimension, "network": random_network(problem)}
+        row["evolution"] = random_evolution(problem)
+        rows.append(row)
+        print(f"{name:36s} {row['network']:8.1e} {row['evolution']:8.1e}", flush=True)
+    return rows
+
+
+def random_network(problem: hc.Problem) -> float:
+    """The violation by a network of random parameters under exact walls."""
+    method = find_method("expert", problem)
+    assert isinstance(method, hc.Method)
+    trial = Trial(
+        problem, lift=hc.Decay(0.5), gate=hc.LinearGate(), embedding=method.embedding, network=hc.MLP(12, 2)
+    )
+    parameters = trial.init(jax.random.key(0))
+    parameters = jax.tree.map(lambda a: a + jax.random.normal(jax.random.key(1), a.shape) / 3, parameters)
+    return violation(problem, lambda p, i: trial.jet(parameters, trial.fix(p, [i]), [i])[i])
+
+
+def random_evolution(problem: hc.Problem) -> float:
+    """The violation by sampled features with random output weights."""
+    found = evolve(problem, accuracy=0.3, max_seconds=60.0)
+    assert found.function is not None
+    noise = np.random.default_rng(2).standard_normal(found.function.powers.shape)
+    function = dataclasses.replace(found.function, powers=noise)
+    return violation(problem, function.derivative)
+
+
+def problems() -> Iterator[tuple[str, hc.Problem]]:
+    """Walls of every kind, and equations of second order in time, as a user would state them."""
+    line, square = hc.Interval(0, 1), hc.Box((0, 1), (0, 1))
+    still, clamp = hc.Neumann(0.0), [hc.Dirichlet(0.0), hc.Neumann(0.0)]
+
+    def waves(speed: float, horizon: float) -> hc.Problem:
+        return hc.Problem(
+            domain=line,
+            horizon=horizon,
+            boundary=hc.Dirichlet(0.0),
+            order=2,
+            rhs=lambda u: speed**2 * u.xx,
+            initial=lambda x: np.sin(PI * x) + np.sin(4 * PI * x) / 2,
+            velocity=0.0,
+        )
+
+    def beam(ends: Any, start: Callable[..., Any]) -> hc.Problem:
+        return hc.Problem(
+            domain=line,
+            horizon=0.5,
+            boundary=ends,
+            order=2,
+            rhs=lambda u: -u.xxxx,
+            initial=start,
+            velocity=0.0,
+        )
+
+    yield (
+        "heat, Dirichlet | Neumann",
+        hc.Problem(
+            domain=line,
+            horizon=0.5,
+            boundary=(hc.Dirichlet(0.0), hc.Neumann(1.0)),
+            rhs=lambda u: u.xx,
+            initial=lambda x: x + np.sin(PI * x / 2),
+        ),
+    )
+    yield (
+        "heat, Robin | Robin",
+        hc.Problem(
+            domain=line,
+            horizon=0.5,
+            boundary=hc.Robin(0.0, value=2.0, slope=1.0),
+            rhs=lambda u: u.xx,
+            initial=lambda x: 1 + 2 * x * (1 - x),
+        ),
+    )
+    yield (
+        "Allen–Cahn, Neumann",
+        hc.Problem(
+            domain=hc.Interval(-1, 1),
+            horizon=1.0,
+            boundary=still,
+            rhs=lambda u: 1e-3 * u.xx - 5 * (u**3 - u),
+            initial=lambda x: np.cos(PI * x) / 2 + np.sin(PI * x / 2) / 4,
+        ),
+    )
+    yield (
+        "Brusselator, conditions by field",
+        hc.Problem(
+            domain=line,
+            horizon=5.0,
+            boundary={"u": hc.Dirichlet(1.0), "v": still},
+            rhs=lambda u, v: (1 + u**2 * v - 4 * u + 0.02 * u.xx, 3 * u - u**2 * v + 0.02 * v.xx),
+            initial=(lambda x: 1 + np.sin(2 * PI * x), 3.0),
+        ),
+    )
+    yield (
+        "heat in a square, four kinds of face",
+        hc.Problem(
+            domain=square,
+            horizon=0.5,
+            boundary={
+                "x": (hc.Dirichlet(0.0), hc.Neumann(0.0)),
+                "y": (hc.Robin(0.0, value=1.0, slope=1.0), still),
+            },
+            rhs=lambda u, t, x, y: 0.2 * u.laplacian + np.sin(PI * x / 2) * (1 + y * (2 - y)) * np.cos(3 * t),
+            initial=lambda x, y: np.sin(PI * x / 2) * (1 + y - y**2 / 2),
+        ),
+    )
+    yield (
+        "heat in a square, periodic and Robin",
+        hc.Problem(
+            domain=square,
+            horizon=0.5,
+            boundary={
+                "x": hc.Periodic(),
+                "y": (hc.Robin(0.0, value=1.0, slope=1.0), hc.Dirichlet(lambda t, x: np.sin(2 * PI * x))),
+            },
+            rhs=lambda u, t, x: 0.1 * u.laplacian + np.cos(2 * PI * x - t),
+            initial=lambda x, y: np.sin(2 * PI * x) * (1 + y) / 2,
+        ),
+    )
+    yield (
+        "Allen–Cahn in a cube",
+        hc.Problem(
+            domain=hc.Box((0, 1), (0, 1), (0, 1)),
+            horizon=0.2,
+            boundary={"x": hc.Dirichlet(0.0), "y": still, "z": hc.Periodic()},
+            rhs=lambda u: 0.1 * u.laplacian + u - u**3,
+            initial=lambda x, y, z: np.sin(PI * x) * np.cos(PI * y) * (1 + np.cos(2 * PI * z) / 2),
+        ),
+    )
+    yield "wave, c = 2", waves(2.0, 1.0)
+    yield "wave, c = 2, to T = 100", waves(2.0, 100.0)
+    yield (
+        "sine-Gordon, Neumann",
+        hc.Problem(
+            domain=hc.Interval(-10, 10),
+            horizon=10.0,
+            boundary=still,
+            order=2,
+            rhs=lambda u: u.xx - np.sin(u),
+            initial=lambda x: 3 * np.exp(-(x**2)),
+            velocity=0.0,
+        ),
+    )
+    yield "beam, clamped", beam(clamp, lambda x: np.sin(PI * x) ** 2 * np.exp(x))
+    supported = [hc.Dirichlet(0.0), hc.Derivative(0.0)]
+    yield "beam, simply supported", beam(supported, lambda x: np.sin(PI * x) + np.sin(3 * PI * x) / 4)
+
+
+def evolutions(only: Sequence[str] | None, accuracy: float) -> list[dict[str, Any]]:
+    """Each problem solved by default and compared with its reference."""
+    rows = []
+    for name, problem in problems():
+        if only and not any(part in name for part in only):
+            continue
+        processor = time.process_time()
+        found = evolve(problem, accuracy=accuracy, max_seconds=120.0)
+        processor = time.process_time() - processor
+        solution = hc.solve(problem, accuracy=accuracy, max_seconds=300.0)
+        assert solution.rel_l2 is not None
+        assert solution.reference is not None
+        row = {
+            "name": name,
+            "error": max(solution.rel_l2.values()),
+            "estimate": found.estimated_error,
+            "verdict": solution.verdict.status,
+            "seconds": round(found.seconds, 2),
+            "processor_seconds": round(processor, 2),
+            "reference_seconds": round(solution.reference.wall_s, 2),
+            "reference_error": solution.reference.error_estimate,
+            "passes": len(found.passes),
+            "unknowns": found.passes[-1].rank,
+            "time_steps": found.passes[-1].steps,
+        }
+        if problem.order == 2 and name.startswith("wave"):
+            row["energy_drift"] = energy_drift(solution, 4.0)
+        rows.append(row)
+        print(json.dumps(row, ensure_ascii=False), flush=True)
+    return rows
+
+
+def energy_drift(solution: hc.Solution, stiffness: float) -> float:
+    """The largest relative change over time of ∫ (uₜ² + c² uₓ²) / 2 dx."""
+    (low, high), times = solution.problem.domain.bounds[0], np.linspace(0, solution.problem.horizon, 201)
+    nodes, weights = np.polynomial.legendre.leggauss(48)
+    x = low + (high - low) * (nodes + 1) / 2
+    t = np.repeat(times, len(x))
+    moving = solution.dt(t, np.tile(x, len(times))).reshape(len(times), -1)
+    slope = solution.dx(t, np.tile(x, len(times))).reshape(len(times), -1)
+    energy = (moving**2 + stiffness * slope**2) @ weights
+    return float(np.abs(energy / energy[0] - 1).max())
+
+
+TRAINED = ("Allen–Cahn, Neumann", "heat, Dirichlet | Neumann")
+
+
+def trainings(only: Sequence[str] | None, seconds: float) -> list[dict[str, Any]]:
+    """`expert` with walls held exactly and by a penalty, the same seconds for each."""
+    rows = []
+    for name, problem in problems():
+        if name not in TRAINED or (only and not any(part in name for part in only)):
+            continue
+        exact = find_method("expert", problem)
+        assert isinstance(exact, hc.Method)
+        soft = dataclasses.replace(exact, embedding=hc.Plain(), penalties=(hc.BoundaryPenalty(),))
+        for kind, method in (("exact", exact), ("penalty", soft)):
+            solution = hc.solve(problem, method, accuracy=1e-7, max_seconds=seconds)
+            assert solution.rel_l2 is not None
+            error = max(solution.rel_l2.values())
+            rows.append({"name": name, "walls": kind, "error": error, "seconds": round(solution.seconds, 1)})
+            print(json.dumps(rows[-1], ensure_ascii=False), flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--accuracy", type=float, default=1e-6)
+    parser.add_argument("--seconds", type=float, default=30.0, help="for each training")
+    parser.add_argument("--parts", nargs="*", default=["exact", "evolve", "train"])
+    parser.add_argument("--only", nargs="*", help="names that contain one of these")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    origin = provenance()
+    found: dict[str, Any] = {"device": origin.device, "versions": dict(origin.versions)}
+    found["accuracy"] = options.accuracy
+    parts = {
+        "exact": lambda: exactness(options.only),
+        "evolve": lambda: evolutions(options.only, options.accuracy),
+        "train": lambda: trainings(options.only, options.seconds),
+    }
+    if options.out.exists():
+        found = {**json.loads(options.out.read_text()), **found}
+    for part in options.parts:
+        with double():
+            found[part] = parts[part]()
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
