@@ -24,7 +24,7 @@ _LOOSE, _TIGHTEST = 1e-5, 1e-12
 
 _DEPTH, _DEEPEST = 1e-3, 1e-6
 """Of the axis: how small elements become at a kink of the data and at a corner where the equation disagrees
-with them; and at a corner where initial and boundary data do."""
+with them; and where a wall jumps."""
 
 _NARROWEST = 3000.0
 """The axis over the width of the narrowest thing that may move along it."""

@@ -121,14 +121,9 @@ class Collocation:
         if self.problem.periodic:
             return []
         data = np.asarray(self._ends(float(self.problem.start)))
-        largest, length = np.abs(self.initial).max(axis=1), self.problem.domain.lengths[0]
-        found = []
-        for side, row, wanted in zip(self.problem.sides, self._rows, data, strict=True):
-            factors = np.abs(side.conditions[0][0].factors)
-            size = largest * np.sum(factors / length ** np.arange(len(factors))) + np.abs(wanted)
-            if (np.abs(self.initial @ row - wanted) > 1e-6 * size).any():
-                found.append(side.end)
-        return found
+        jumping = [any(c.jump for own in side.conditions for c in own) for side in self.problem.sides]
+        gaps = np.abs(self.initial @ self._rows.T - data.T).max(axis=0)
+        return [end for end in (0, 1) if jumping[end] and gaps[end] > 1e-9 * np.abs(data[end]).max()]
 
     def rates(
         self, t: float, values: Float[np.ndarray, "components nodes"]
@@ -267,8 +262,8 @@ class Collocation:
             self.problem.domain.bounds[0],
         )
         broken = [
-            f"In the corner t = {start:g}, {letter} = {bounds[end]:g} the initial data do not meet the "
-            "boundary data: the solution is not smooth there."
+            f"In the corner t = {start:g}, {letter} = {bounds[end]:g} the solution jumps from the "
+            "initial data to the boundary data."
             for end in self.breaking
         ]
         return [*self._corners.values(), *broken]
