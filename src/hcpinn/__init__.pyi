@@ -56,8 +56,10 @@ from .objective import (
 )
 from .problem import (
     Annulus as Annulus,
+    Ball as Ball,
     Between as Between,
     Box as Box,
+    Cylinder as Cylinder,
     Derivative as Derivative,
     Dirichlet as Dirichlet,
     Disk as Disk,

@@ -19,7 +19,7 @@ L = [(-1, -1), (0, -1), (0, 0), (1, 0), (1, 1), (-1, 1)]
 def eigenvalues(domain, boundary, features, count):
     """The smallest eigenvalues of −∇² in the basis of one pass."""
     problem = hc.Problem(
-        domain=domain, horizon=1.0, boundary=boundary, rhs=lambda u: u.laplacian, initial=lambda x, y: 0.0 * x
+        domain=domain, horizon=1.0, boundary=boundary, rhs=lambda u: u.laplacian, initial=0.0
     )
     with double():
         space = RegionSpace(problem, Carrier(problem), Pointwise(problem), Limits(), 0)
@@ -46,6 +46,12 @@ def test_eigenvalues_of_a_disk_with_slopes_prescribed():
 def test_the_first_eigenvalue_of_an_L_in_spite_of_its_corner():
     (found,) = eigenvalues(hc.Polygon(L), hc.Dirichlet(0.0), 600, 1)
     assert found == pytest.approx(9.6397238440219, rel=1e-9)
+
+
+def test_eigenvalues_of_a_ball():
+    inner = np.pi**2, 20.190728556426629
+    found = eigenvalues(hc.Ball(), hc.Dirichlet(0.0), 400, 4)
+    assert np.allclose(found, [inner[0], *[inner[1]] * 3], rtol=1e-6)
 
 
 def heat(**more):

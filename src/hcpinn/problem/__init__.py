@@ -17,7 +17,7 @@ from .expression import MAX_ORDER, Expression, Index, apply
 from .parameters import Between, Open, refuse_open
 from .pieces import Piece
 from .samples import Samples
-from .shapes import Annulus, Disk, Ellipse, Implicit, Polygon, Region
+from .shapes import Annulus, Ball, Cylinder, Disk, Ellipse, Implicit, Polygon, Region, Solid
 from .sides import Ends, Side
 from .text import parse_problem, read_problem
 
@@ -25,10 +25,12 @@ __all__ = [
     "HORIZON",
     "MAX_ORDER",
     "Annulus",
+    "Ball",
     "Between",
     "Boundary",
     "Box",
     "Condition",
+    "Cylinder",
     "Derivative",
     "Dirichlet",
     "Disk",
@@ -51,6 +53,7 @@ __all__ = [
     "Robin",
     "Samples",
     "Side",
+    "Solid",
     "apply",
     "parse_problem",
     "read_problem",

@@ -6,15 +6,12 @@ import abc
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from ..errors import ProblemError
-
-if TYPE_CHECKING:
-    from .shapes import Region
 
 AXES = ("x", "y", "z")
 """Names of the space axes, in order."""
@@ -85,16 +82,16 @@ class Domain(abc.ABC):
     def ends(self, axis: int) -> tuple[str, ...]:
         """The names of the faces at the lower and at the upper end of an axis, if it has such faces."""
 
-    def __or__(self, other: Any) -> Region:
+    def __or__(self, other: Any) -> Any:
         return self._combined("|", other)
 
-    def __and__(self, other: Any) -> Region:
+    def __and__(self, other: Any) -> Any:
         return self._combined("&", other)
 
-    def __sub__(self, other: Any) -> Region:
+    def __sub__(self, other: Any) -> Any:
         return self._combined("-", other)
 
-    def _combined(self, operation: str, other: Any) -> Region:
+    def _combined(self, operation: str, other: Any) -> Any:
         from .shapes import combined
 
         return combined(operation, self, other)

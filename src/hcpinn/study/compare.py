@@ -202,7 +202,7 @@ class Comparison:
             **facts,
         }
         head = json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False).removesuffix("\n}")
-        rows = (json.dumps(_row(pair), ensure_ascii=False, allow_nan=False) for pair in self.pairs)
+        rows = (json.dumps(_plain(pair), ensure_ascii=False, allow_nan=False) for pair in self.pairs)
         text = f'{head},\n "runs": [\n  ' + ",\n  ".join(rows) + "\n ]\n}\n"
         return write_bytes(Path(folder) / FILE, text.encode())
 
@@ -237,7 +237,7 @@ def _told(source: Origin) -> dict[str, Any]:
     return {name: value for name, value in told.items() if name not in ("references", "seconds")}
 
 
-def _row(pair: Pair) -> dict[str, Any]:
+def _plain(pair: Pair) -> dict[str, Any]:
     before = pair.before
     return {
         "key": before.key,

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
-from hcpinn.problem import Region
 
 L = [(-1, -1), (0, -1), (0, 0), (1, 0), (1, 1), (-1, 1)]
 
@@ -87,7 +86,7 @@ def test_distances_are_those_near_the_boundary():
 
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_sizes_do_not_matter(factor):
-    region = Region.scale(hc.Disk() - hc.Disk((0.25, 0), 1 / 3), factor).move(factor, 0).turn(0.3)
+    region = (hc.Disk() - hc.Disk((0.25, 0), 1 / 3)).scale(factor).move(factor, 0).turn(0.3)
     assert region.area == pytest.approx(np.pi * 8 / 9 * factor**2, rel=1e-9)
     assert region.parts == ("disk", "disk2")
 
@@ -123,7 +122,7 @@ def test_corners_and_their_angles():
         (lambda: hc.Implicit(lambda x, y: 1 - abs(x) - abs(y), ((-2, 2), (-2, 2))), "corner or no slope"),
         (lambda: hc.Disk() | hc.Interval(0, 1), "two shapes of the plane"),
         (lambda: hc.Disk() | 3, "takes two shapes"),
-        (lambda: hc.Disk().scale(0), "positive number"),
+        (lambda: hc.Disk().scale(0), "positive finite number, but is 0"),
     ],
 )
 def test_hostile_shapes_get_a_sentence(make, said):
@@ -205,3 +204,49 @@ def test_fingerprints_tell_shapes_and_conditions_apart():
     found += [fingerprint(heat(d, hc.Neumann(0.0))) for d in (hc.Disk(), hc.Disk(radius=2), hc.Polygon(L))]
     assert len(set(found)) == len(found)
     assert fingerprint(heat(hc.Disk(), hc.Neumann(0.0))) == found[3]
+
+
+SOLIDS = {
+    "ball": (lambda: hc.Ball((1, 0, 0), 2.0), 32 * np.pi / 3, 16 * np.pi),
+    "cylinder": (lambda: hc.Cylinder((0, 1), 0.5, (1, 3)), np.pi / 2, 2.5 * np.pi),
+    "shell": (lambda: (hc.Ball() - hc.Ball(radius=0.5)).scale(2.0).move(0, 0, 1), 28 * np.pi / 3, 20 * np.pi),
+    "nut": (
+        lambda: hc.Box((0, 1), (0, 1), (0, 1)) - hc.Cylinder((0.5, 0.5), 0.25, (-1, 2)),
+        1 - np.pi / 16,
+        6 + np.pi * (0.5 - 0.125),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_solids_know_their_points_measures_and_normals(name):
+    make, volume, area = SOLIDS[name]
+    solid = make()
+    assert solid.volume == pytest.approx(volume, rel=2e-3)
+    assert sum(solid.extent(part) for part in solid.parts) == pytest.approx(area, rel=2e-2)
+    points = solid.inside(np.random.default_rng(0).random((500, 3)))
+    assert solid.contains(points).all()
+    assert solid.edge_factor(solid.parts, points).min() > 0
+    total = 0.0
+    for part in solid.parts:
+        on, weights, normals = solid.boundary_quadrature(part, 2000)
+        assert np.abs(solid.edge_factor(solid.parts, on)).max() < 1e-12
+        assert np.allclose(np.stack(solid.normal(part, on), 1), normals)
+        assert not solid.contains(on + 1e-6 * normals).any()
+        total += float(weights @ (on * normals).sum(1))
+    assert total == pytest.approx(3 * volume, rel=2e-2)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: hc.Ball() & hc.Ball((5, 0, 0)), "empty"),
+        (lambda: hc.Ball() | hc.Ball((1, 0, 0)), "no union"),
+        (lambda: hc.Ball() - hc.Disk(), "3 and 2 dimensions"),
+        (lambda: hc.Ball(radius=0), "radius of a ball"),
+        (lambda: hc.Cylinder(height=(1, 0)), "no inside from z = 1 to 0"),
+    ],
+)
+def test_hostile_solids_get_a_sentence(make, said):
+    with pytest.raises(hc.HcpinnError, match=said):
+        make()

@@ -10,10 +10,11 @@ from ...errors import ProblemError
 from ..domain import Box, Domain
 from .plane import polygon
 from .region import Region
+from .solid import Solid, brick
 from .tree import OPERATIONS, Leaf, Tree, joined
 
 
-def combined(operation: str, left: Domain, right: Any) -> Region:
+def combined(operation: str, left: Domain, right: Any) -> Any:
     """The union (`|`), intersection (`&`) or difference (`-`) of two domains of the plane or of space."""
     word = OPERATIONS[operation][0]
     if not isinstance(right, Domain):
@@ -23,6 +24,10 @@ def combined(operation: str, left: Domain, right: Any) -> Region:
             f"The {word} takes two shapes of the plane, or two of space, but these have {left.dimension} and "
             f"{right.dimension} dimension{'s' if right.dimension > 1 else ''}."
         )
+    if left.dimension == 3:
+        if operation == "|":
+            raise ProblemError("Solids have no union here: only & and - join them.")
+        return Solid(joined(operation, _tree(left), _tree(right)))
     return Region(joined(operation, _tree(left), _tree(right)))
 
 
@@ -31,7 +36,7 @@ def _tree(domain: Domain) -> Tree:
     if own is not None:
         return own
     assert isinstance(domain, Box)
-    return _rectangle(domain)
+    return _rectangle(domain) if domain.dimension == 2 else brick(domain.bounds)
 
 
 def _rectangle(box: Box) -> Leaf:

@@ -13,33 +13,12 @@ import numpy as np
 from ...errors import ProblemError
 from ...machine.precision import double
 from .carrier import Level
+from .checked import number, place
 from .curve import Arc, Contour, Segment, panels
 from .region import Region
 from .tree import Branch, Leaf
 
 _TURN = (0.0, 2 * math.pi)
-
-
-def _number(value: Any, what: str, *, positive: bool = False) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or (positive and number <= 0):
-        raise ProblemError(
-            f"{what} must be a {'positive ' if positive else ''}finite number, but is {value!r}."
-        )
-    return number
-
-
-def _point(value: Any, what: str) -> np.ndarray:
-    try:
-        point = np.asarray(value, float)
-    except (TypeError, ValueError):
-        point = np.zeros(0)
-    if point.shape != (2,) or not np.isfinite(point).all():
-        raise ProblemError(f"{what} must be a pair of finite numbers (x, y), but is {value!r}.")
-    return point
 
 
 def _ellipse(centre: np.ndarray, matrix: np.ndarray, name: str, words: str) -> Leaf:
@@ -57,8 +36,8 @@ class Disk(Region):
 
     def __init__(self, center: Sequence[float] = (0.0, 0.0), radius: float = 1.0, *, name: str = "disk"):
         """`center` is a pair of numbers."""
-        at = _point(center, "The center of a disk")
-        size = _number(radius, "The radius of a disk", positive=True)
+        at = place(center, "The center of a disk", 2)
+        size = number(radius, "The radius of a disk", positive=True)
         super().__init__(_ellipse(at, size * np.eye(2), name, f"Disk(({at[0]:g}, {at[1]:g}), {size:g})"))
 
 
@@ -74,10 +53,13 @@ class Ellipse(Region):
         name: str = "ellipse",
     ):
         """`axes` are the two semi-axes, `angle` is in radians, anticlockwise."""
-        at, (a, b) = _point(center, "The center of an ellipse"), _point(axes, "The semi-axes of an ellipse")
+        at, (a, b) = (
+            place(center, "The center of an ellipse", 2),
+            place(axes, "The semi-axes of an ellipse", 2),
+        )
         if min(a, b) <= 0:
             raise ProblemError(f"The semi-axes of an ellipse are positive, but are {a:g} and {b:g}.")
-        turn = _number(angle, "The angle of an ellipse")
+        turn = number(angle, "The angle of an ellipse")
         c, s = math.cos(turn), math.sin(turn)
         matrix = np.array([[c, -s], [s, c]]) @ np.diag([a, b])
         super().__init__(_ellipse(at, matrix, name, f"Ellipse(({at[0]:g}, {at[1]:g}), ({a:g}, {b:g}))"))
@@ -88,9 +70,9 @@ class Annulus(Region):
 
     def __init__(self, center: Sequence[float] = (0.0, 0.0), inner: float = 0.5, outer: float = 1.0):
         """`inner` and `outer` are the radii."""
-        at = _point(center, "The center of an annulus")
-        small = _number(inner, "The inner radius of an annulus", positive=True)
-        large = _number(outer, "The outer radius of an annulus", positive=True)
+        at = place(center, "The center of an annulus", 2)
+        small = number(inner, "The inner radius of an annulus", positive=True)
+        large = number(outer, "The outer radius of an annulus", positive=True)
         if small >= large:
             raise ProblemError(
                 f"The inner radius of an annulus, {small:g}, must be below the outer one, {large:g}."
@@ -138,8 +120,8 @@ class Polygon(Region):
 def _of_rings(rings: list[np.ndarray], name: str) -> Region:
     """Rings by the even-odd rule: outer ones are added, those inside them taken away."""
     region: Any = Polygon(rings[0], name=name)
-    for number, ring in enumerate(rings[1:], 1):
-        hole = Polygon(ring, name=f"{name}.hole{number}" if len(rings) > 2 else f"{name}.hole")
+    for k, ring in enumerate(rings[1:], 1):
+        hole = Polygon(ring, name=f"{name}.hole{k}" if len(rings) > 2 else f"{name}.hole")
         region = region - hole if region.contains(ring[:1]).all() else region | hole
     return region
 

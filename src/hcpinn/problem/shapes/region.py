@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import ProblemError
 from ..domain import Domain
 from .carrier import module_of
+from .checked import number, place
 from .curve import Curve, panels
 from .gate import Function, Wedge, gate, wedges
 from .outline import Corner, Outline, outline
@@ -234,22 +235,19 @@ class Region(Domain):
 
     def move(self, x: float, y: float) -> Region:
         """The region moved by (x, y)."""
-        return self._mapped(np.eye(2), np.array([x, y], float))
+        return self._mapped(np.eye(2), place((x, y), "The way of a shape", 2))
 
     def scale(self, factor: float) -> Region:
         """The region with all coordinates multiplied by a factor."""
-        if not (math.isfinite(factor) and factor > 0):
-            raise ProblemError(f"A shape is scaled by a positive number, not by {factor!r}.")
-        return self._mapped(factor * np.eye(2), np.zeros(2))
+        return self._mapped(number(factor, "The factor of a shape", positive=True) * np.eye(2), np.zeros(2))
 
     def turn(self, angle: float) -> Region:
         """The region turned anticlockwise around the origin by an angle in radians."""
-        c, s = math.cos(angle), math.sin(angle)
+        turn = number(angle, "The angle of a shape")
+        c, s = math.cos(turn), math.sin(turn)
         return self._mapped(np.array([[c, -s], [s, c]]), np.zeros(2))
 
     def _mapped(self, matrix: np.ndarray, shift: np.ndarray) -> Region:
-        if not np.isfinite(shift).all():
-            raise ProblemError(f"A shape cannot be moved by {tuple(shift)}.")
         return Region(self.tree.each(lambda leaf: leaf.mapped(matrix, shift)))
 
     def plot(self, path: Any = None) -> Any:
