@@ -114,8 +114,8 @@ def _checked(problem: Problem, method: Any) -> Evolution:
         )
     if not isinstance(problem.domain, Box):
         raise MethodError(
-            f"{problem.name} lies on a curved domain; families are solved on intervals and boxes. Solve for one "
-            "parameter after the other."
+            f"{problem.name} lies on a curved domain; families are solved on intervals and boxes. Solve for "
+            "one parameter after the other."
         )
     why = applies(problem.nominal)
     if why is not None:
