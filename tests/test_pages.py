@@ -11,7 +11,7 @@ import hcpinn
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 DOCS = BENCHMARKS.parent / "docs"
 PAGES = (
-    "speed_page", "theory_page", "expert_page", "evolve_page", "walls_page", "trust_page", "films", "fit_page",
+    "speed_page", "theory_page", "expert_page", "evolve_page", "walls_page", "trust_page", "families_page", "films", "fit_page",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not BENCHMARKS.exists(), reason="this copy has no documentation")
