@@ -37,3 +37,22 @@ def test_units_make_no_difference(plain, units):
     length, duration, size = units
     at = np.linspace(0, 1, 7)
     np.testing.assert_allclose(other(0.5 * duration, at * length) / size, plain(0.5, at), rtol=1e-7)
+
+
+@pytest.mark.parametrize(("length", "duration"), [(1e-6, 1e6), (1e6, 1e-6)])
+def test_a_reference_for_waves_has_all_its_digits_in_any_unit(length, duration):
+    speed = length / duration
+    problem = hc.Problem(
+        domain=hc.Interval(0, length),
+        horizon=duration,
+        order=2,
+        rhs=lambda u: speed**2 * u.xx,
+        initial=lambda x: np.sin(np.pi * x / length),
+        velocity=0.0,
+        boundary=hc.Dirichlet(0.0),
+    )
+    reference = hc.solve_reference(problem, times=5, points=9, cache=False)
+    x, t = reference.coordinates[0] / length, reference.times / duration
+    exact = np.cos(np.pi * t)[:, None] * np.sin(np.pi * x)
+    np.testing.assert_allclose(reference.values["u"], exact, rtol=0, atol=1e-12)
+    assert reference.error_estimate < 1e-12
