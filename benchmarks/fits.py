@@ -28,6 +28,7 @@ from hcpinn.estimation.robust import Loss
 from hcpinn.estimation.search import Point, descend
 from hcpinn.evolution.limits import Limits
 from hcpinn.machine.precision import double
+from hcpinn.machine.provenance import provenance
 
 
 def declare(name: str, **parameters: Any) -> hc.Problem:
@@ -121,7 +122,7 @@ REPEATS: dict[str, tuple[str, dict[str, float], int, float, int]] = {
     "burgers, 10% noise": ("burgers", {"l1": 1.0, "l2": 0.01 / np.pi}, 2000, 0.1, 20),
     "decay, 5% noise": ("decay", {"k": 0.05, "r": 1.0}, 300, 0.05, 200),
     "allen-cahn, 5% noise": ("allen-cahn", {"g1": 1e-2, "g2": 4.0}, 500, 0.05, 200),
-    "front, 20% noise, 40 values": ("front", {"D": 0.01, "r": 4.0}, 40, 0.2, 200),
+    "front, 5% noise": ("front", {"D": 0.01, "r": 4.0}, 200, 0.05, 200),
 }
 """Equation, truth, values, noise relative to the standard deviation of the field, and repeats."""
 
@@ -379,6 +380,7 @@ def main() -> None:
         print(name, json.dumps(record, indent=1, default=float), flush=True)
         results = json.loads(given.out.read_text()) if given.out.exists() else {}
         results.setdefault(given.kind, {})[name] = record
+        results["device"] = provenance(1).device
         given.out.write_text(json.dumps(results, indent=1, default=float) + "\n")
 
 

@@ -11,6 +11,8 @@ import pytest
 
 import hcpinn as hc
 from command_line import assert_refused, hcpinn
+from hcpinn.errors import MethodError
+from hcpinn.machine import processes
 
 PROGRAM = Path(__file__).parent / "in_two_processes.py"
 
@@ -53,7 +55,7 @@ def test_a_command_joins_before_it_computes(address):
 
 
 @pytest.mark.parametrize(
-    "text", ["node0", "node0:1234", "node0:1234,2", "node0:1234,2,2", "node0:1234,two,0"]
+    "text", ["node0", "node0:1234", "node0:1234,2", "node0:1234,2,2", "node0:1234,two,0", "node0:99999,2,1"]
 )
 def test_a_wrong_way_to_name_the_others_is_refused(text):
     code, _, complaint = hcpinn("solve", "advection", "--distributed", text)
@@ -64,3 +66,13 @@ def test_a_process_that_no_scheduler_started_is_told_so():
     process = start("-m", "hcpinn.cli", "solve", "advection", "--distributed", "auto")
     _, complaint = process.communicate(timeout=300)
     assert_refused(process.returncode, complaint, "Slurm or Open MPI, or give HOST:PORT,COUNT,NUMBER")
+
+
+def test_a_platform_that_is_not_there_is_said(monkeypatch):
+    def missing():
+        raise AssertionError
+
+    monkeypatch.setattr(processes.jax, "local_devices", missing)
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
+    with pytest.raises(MethodError, match="no device of JAX_PLATFORMS=cuda. Unset"):
+        processes.check_devices()

@@ -26,12 +26,14 @@ from hcpinn.study import (
     write_report,
     write_tables,
 )
+from hcpinn.study.columns import Cell, Column
 from hcpinn.study.fields import fields_of
 from hcpinn.study.numbers import number
 from hcpinn.study.origin import origin
 from hcpinn.study.picture import small_png, to_svg
 from hcpinn.study.report import page_text
 from hcpinn.study.results import state
+from hcpinn.study.tables import Table
 from small_studies import DECAY, method, record as made_up, study
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -307,3 +309,9 @@ def test_text_can_be_read_in_both_schemes_and_fits_a_phone(browser, scheme):
     assert browser.run("!document.querySelector('nav details').open")
     browser.window(1300)
     assert browser.messages == []
+
+
+def test_no_cell_of_a_table_is_a_formula():
+    cells = (Cell("a", "=cmd|'/c calc'!A0"), Cell("b", -1.5), Cell("c", "@sum"), Cell("d"))
+    table = Table("t", "t", "", (), (Column("+title", cells),))
+    assert table.csv().splitlines() == ["'+title", "'=cmd|'/c calc'!A0", "-1.5", "'@sum", '""']

@@ -121,5 +121,6 @@ def curve_figure(fit: Fit) -> Figure:
         seen = np.isfinite(low) & np.isfinite(high)
         axis.fill_between(curve.at, low, high, where=seen, color=color, alpha=0.25, linewidth=0)
         axis.plot(curve.at, curve.values, color=color)
-        axis.set(xlabel="argument", ylabel=name, title=f"{100 * fit.level:.0f}% band")
+        of = getattr(fit.problem.open.get(name), "of", "argument")
+        axis.set(xlabel=of, ylabel=name, title=f"{100 * fit.level:.0f}% band")
     return figure

@@ -330,6 +330,10 @@ def _solution(state: _State, reference: bool, max_seconds: float | None) -> Solu
 def _checked(problem: Any, data: Any, starts: Any, level: Any, max_seconds: Any) -> tuple[Measurements, ...]:
     if not isinstance(problem, Problem):
         raise ProblemError(f"fit takes a Problem with unknowns, but is given {problem!r}.")
+    if not problem.domain.product:
+        raise MethodError(
+            f"A fit takes place on intervals and boxes so far, but {problem.name} has a curved domain."
+        )
     experiments = (data,) if isinstance(data, Measurements) else tuple(data)
     if not experiments or not all(isinstance(own, Measurements) for own in experiments):
         raise ProblemError(

@@ -27,6 +27,9 @@ _UNLIKELY = 1e-3
 _VAGUE = 0.5
 """Relative standard error from which a function counts as not determined at a place."""
 
+_OUTLYING = 3.0
+"""Residuals, in units of the noise, from which a value is an outlier to a robust loss."""
+
 _SHIFT = 0.5
 """Standard errors that the numerical error may move an estimate by."""
 
@@ -88,11 +91,14 @@ def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
     point, misfit, model = state.point, state.misfit, state.model
     assert point is not None
     residuals = misfit.scaled(point.predicted)
-    weighted = np.sqrt(misfit.loss.weights(residuals)) * residuals
-    rows = misfit.rows(point)[1][: len(residuals)]
+    rows = point.jacobian / misfit.sigma[:, None]
+    # A robust loss gives outliers up; whether the rest is noise is what counts.
+    inlying = np.abs(residuals) <= (_OUTLYING if misfit.loss.robust else np.inf)
     reasons: list[str] = []
     tests: list[dict[str, Any]] = []
     facts: dict[str, Any] = {"values": len(residuals), "tests": tests}
+    if misfit.loss.robust:
+        facts["outliers"] = int(np.sum(~inlying))
     known = np.concatenate([g.rows for g in model.groups if g.noise is not None] or [np.zeros(0, int)])
     if len(known) and not misfit.loss.robust:
         spent = model.layout.freedom(rows)
@@ -111,12 +117,16 @@ def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
         seen = experiment.observation
         count = len(seen.values)
         for group in (g for g in model.groups if len(g.rows) and first <= g.rows[0] < first + count):
-            places = seen.data.points[seen.row[group.rows - first]]
-            for test in structure(
-                places, weighted[group.rows], point.predicted[group.rows], rows[group.rows]
-            ):
+            own = group.rows[inlying[group.rows]]
+            places = seen.data.points[seen.row[own - first]]
+            for test in structure(places, residuals[own], point.predicted[own], rows[own]):
                 tests.append(
-                    {"experiment": group.experiment, "quantity": group.name, "test": test.name, "p": test.p}
+                    {
+                        "experiment": group.experiment,
+                        "quantity": group.name,
+                        "test": test.name,
+                        "p": test.p,
+                    }
                 )
         first += count
     if tests:
@@ -206,6 +216,7 @@ def _praise(state: _State, facts: dict[str, Any], solution: Solution, shift: flo
         if "chi2" in facts
         else "no structure in the residuals"
     )
+    but = f" but {facts['outliers']} outliers" if facts.get("outliers") else ""
     error = solution.verdict.error
     physics = (
         f"a classical solution at the estimate agrees to {error:.0e}"
@@ -213,8 +224,8 @@ def _praise(state: _State, facts: dict[str, Any], solution: Solution, shift: flo
         else "a second evolution at the estimate agrees (there is no classical solution to compare with)"
     )
     return (
-        f"{facts['values']} values are described to within their noise ({noise}); {physics}; numerical error "
-        f"moves the estimates by {max(shift, 0.01):.1g} standard errors at most."
+        f"{facts['values']} values{but} are described to within their noise ({noise}); {physics}; "
+        f"numerical error moves the estimates by {max(shift, 0.01):.1g} standard errors at most."
     )
 
 

@@ -14,8 +14,8 @@ from ..problem import HORIZON, Between, Problem
 from .curve import Curve, UnknownFunction, roughness
 from .unknown import Unknown
 
-_FARTHEST = 7.0
-"""How far from its guess an unknown without bounds is sought, in powers of e."""
+_FARTHEST = 100.0
+"""How many times larger or smaller than its guess an unknown without bounds may be."""
 
 _STRENGTHS = (-16.0, 24.0)
 """Logarithms of the weakest and the strongest prior."""
@@ -63,7 +63,7 @@ class Layout:
         self.lower = np.concatenate([[u.to_z(u.bounds[0]) for u in each], -endless])
         self.upper = np.concatenate([[u.to_z(u.bounds[1]) for u in each], endless])
         # Without bounds a search that the data do not hold would go on for ever.
-        reach = np.array([_FARTHEST if u.log else np.exp(_FARTHEST) for u in each] + list(endless))
+        reach = np.array([np.log(_FARTHEST) if u.log else _FARTHEST for u in each] + list(endless))
         self.lower = np.maximum(self.lower, self.start - reach)
         self.upper = np.minimum(self.upper, self.start + reach)
         self.strength = dict.fromkeys(self.curves, 1.0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import NoSolutionError, ProblemError
+from ..evolution import Evolution
 from ..evolution.limits import Limits
 from ..evolution.outcome import Halted
 from ..evolution.sensitivity import Flow, Frame, Opened, Places, make_frame
@@ -16,6 +17,9 @@ from ..problem import Problem
 from .layout import Layout
 from .measurements import Measurements
 from .observation import Observation
+
+_FEATURES = {1: 480, 2: 80, 3: 24}
+"""The most features per axis, by dimension, while a search is coarse: it may pass where nothing is smooth."""
 
 _TOLERANCE = 0.03
 """Of the accuracy of a basis: the error of a time step."""
@@ -71,7 +75,13 @@ class Model:
                 frame = same.frame
             else:
                 frame, evolved = make_frame(
-                    experiment.opened, closed, z, accuracy=accuracy, seed=self.seed, limits=self.limits
+                    experiment.opened,
+                    closed,
+                    z,
+                    accuracy=accuracy,
+                    seed=self.seed,
+                    limits=self.limits,
+                    method=Evolution(features=_FEATURES[len(closed.space)] if accuracy > 1e-3 else None),
                 )
                 if frame is None:
                     if evolved.stop in (Stop.TIME, Stop.INTERRUPTED):

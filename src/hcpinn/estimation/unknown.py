@@ -19,7 +19,7 @@ class Unknown(Open):
 
     Args:
         guess: where the search starts; also its typical size.
-        low, high: bounds; without them it is sought up to 1,000 times away from the guess.
+        low, high: bounds; without them it is sought up to 100 times the guess away.
         log: whether it is positive and counted in powers, as diffusivities and rates are. By default where
             `low` is positive.
     """

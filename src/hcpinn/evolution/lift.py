@@ -260,9 +260,9 @@ def depends(function: Callable[[Array], Array], argument: Array) -> bool:
     return any(not isinstance(v, jex.Literal) and v in varying for v in program.outvars)
 
 
-def _with_walls(problem: Problem, fade: float | None = None) -> Callable[[Array], Array]:
-    """The lift without waves of one problem, which fades at a rate of its own unless `fade` gives one."""
-    return walled(problem, problem.parameters, _rate(problem) if fade is None else fade)
+def _with_walls(problem: Problem) -> Callable[[Array], Array]:
+    """The lift without waves of one problem."""
+    return walled(problem, problem.parameters, _rate(problem))
 
 
 def _rate(problem: Problem) -> float:
@@ -277,7 +277,7 @@ def walled(problem: Problem, parameters: Mapping[str, Any], rate: float) -> Call
     With a velocity v₀, s = t − t₀ and a `rate` C it is e^{−Cs} ((1 + Cs) u₀ + s v₀).
     """
     if problem.pieces:
-        return on_pieces(problem, partial(_swung, rate), parameters)
+        return on_pieces(problem, partial(swung, rate), parameters)
     edges = _carried(problem, rate, parameters)
 
     def lift(points: Array) -> Array:
@@ -287,7 +287,8 @@ def walled(problem: Problem, parameters: Mapping[str, Any], rate: float) -> Call
     return lift
 
 
-def _swung(rate: float, since: Array, value: Array, velocity: Callable[[], Array]) -> Array:
+def swung(rate: float, since: Array, value: Array, velocity: Callable[[], Array]) -> Array:
+    """What the initial data do in time: they stand, or swing and fade at a rate."""
     if not rate:
         return value
     return jnp.exp(-rate * since) * ((1 + rate * since) * value + since * velocity())
@@ -300,7 +301,7 @@ def _carried(problem: Problem, rate: float, parameters: Mapping[str, Any] | None
     def start(t: Array, space: list[Array]) -> Array:
         value = problem.to_components(problem.initial_values(space, given))
         since = (t - problem.start)[:, None]
-        return _swung(
+        return swung(
             rate, since, value, lambda: problem.to_components(problem.initial_velocities(space, given))
         )
 

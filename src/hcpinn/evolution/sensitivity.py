@@ -24,10 +24,12 @@ from jaxtyping import Array
 from ..outcome import Stop
 from ..problem import Index, Problem
 from ..trial import jet_of
+from ..trial.edges import join_edges
+from ..trial.function import columns
 from .basis import Bases
 from .engine import Engine, Evolution
 from .evolved import Evolved
-from .lift import Carrier, _chunked, _with_walls, depends
+from .lift import Carrier, _chunked, depends, swung
 from .limits import Limits
 from .motion import fading
 from .outcome import Halted
@@ -117,7 +119,7 @@ class Shift:
 
     def _lift(self, theta: Array, points: Array) -> Array:
         problem = with_values(self.problem, self.named(theta))
-        found = jet_of(_with_walls(problem, self.rate), points, self.indices)
+        found = jet_of(_data_lift(problem, self.rate), points, self.indices)
         return jnp.stack([found[i] for i in self.indices])
 
     def _depends(self, theta: np.ndarray) -> bool:
@@ -140,6 +142,24 @@ class Shift:
     @cached_property
     def _compiled_slopes(self) -> Any:
         return jax.jit(lambda theta, points: jax.jacfwd(self._lift)(theta, points))
+
+
+def _data_lift(problem: Problem, rate: float) -> Callable[[Array], Array]:
+    """The initial data joined with those at the walls, without layers: those of θ₀ stay in ψ(θ₀)."""
+
+    def start(t: Array, space: list[Array]) -> Array:
+        value = problem.to_components(problem.initial_values(space))
+        since = (t - problem.start)[:, None]
+        return swung(rate, since, value, lambda: problem.to_components(problem.initial_velocities(space)))
+
+    held = {(side.part, c) for side in problem.sides for c in range(len(problem.components))}
+    joined = join_edges(problem, held, problem.parameters, start)
+
+    def lift(points: Array) -> Array:
+        t, *space = columns(problem, points)
+        return joined(t, space)
+
+    return lift
 
 
 class Opened:
@@ -431,7 +451,17 @@ def make_frame(
     method: Evolution = Evolution(),
 ) -> tuple[Frame | None, Evolved]:
     """Solve a problem, closed at θ, adaptively, and keep the basis; None where no pass came to its end."""
-    engine = Engine(problem, accuracy, seed, limits or Limits(), None, method, lambda so_far: None)
+    opened.pointwise.theta = np.asarray(theta, float)
+    engine = Engine(
+        problem,
+        accuracy,
+        seed,
+        limits or Limits(),
+        None,
+        method,
+        lambda so_far: None,
+        pointwise=opened.pointwise,
+    )
     evolved = engine.run()
     if engine.best is None:
         return None, evolved

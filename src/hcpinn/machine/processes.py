@@ -6,6 +6,7 @@ clock, a signal or rounding.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import jax
@@ -49,13 +50,28 @@ def join(text: str) -> None:
     jax.distributed.initialize(address, count, number)
 
 
+def check_devices() -> None:
+    """Raise a `MethodError` if JAX cannot start on the platform that it was told to use."""
+    try:
+        jax.local_devices()
+    except (RuntimeError, AssertionError) as error:
+        asked = os.environ.get("JAX_PLATFORMS", "")
+        why = str(error).strip().partition("\n")[0]
+        raise MethodError(
+            f"JAX finds no device{f' of JAX_PLATFORMS={asked}' if asked else ''}{': ' + why if why else ''}. "
+            "Unset JAX_PLATFORMS to compute on the CPU, or install what the device needs: "
+            "pip install 'hcpinn[gpu]'."
+        ) from error
+
+
 def _parts(text: str) -> tuple[str, int, int]:
     parts = text.split(",")
     if len(parts) == 3 and ":" in parts[0] and all(part.strip().isdecimal() for part in parts[1:]):
         count, number = int(parts[1]), int(parts[2])
-        if number < count:
+        port = parts[0].rpartition(":")[2]
+        if number < count and port.isdecimal() and 0 < int(port) < 1 << 16:
             return parts[0], count, number
     raise MethodError(
         "Processes are joined by the first one's address, how many there are, and this one's number from 0 "
-        f"on, as in node0:1234,2,0; not by '{text}'."
+        f"on, as in node0:1234,2,0, with a port up to 65535; not by '{text}'."
     )

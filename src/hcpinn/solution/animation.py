@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import FileError
 from .canvas import COLORS, GREY, Theme, put_on, subplots
-from .shown import field_colours, to_scale
+from .shown import bar_beside, field_colours, to_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -134,7 +134,7 @@ def _plane(
         to_scale(axis, x, y)
         axis.set(xlabel=names[0], ylabel=names[1])
         axis.locator_params(nbins=5)
-        figure.colorbar(images[-1], ax=axis, pad=0.02)
+        bar_beside(axis, images[-1])
     for axis in axes.flat[len(shown) :]:
         axis.remove()
 

@@ -64,6 +64,7 @@ def put_on(figure: Figure, theme: Theme) -> None:
         raise FileError(f"A figure has the theme 'light' or 'dark', not {theme!r}.")
     if theme == "light":
         return
+    from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import to_hex
     from matplotlib.lines import Line2D
@@ -74,10 +75,10 @@ def put_on(figure: Figure, theme: Theme) -> None:
         return _IN_THE_DARK.get(to_hex(colour), colour) if isinstance(colour, str | tuple) else colour
 
     figure.set_facecolor(_GROUND)
-    for axis in figure.axes:
-        axis.set_facecolor(_GROUND)
-        axis.tick_params(which="both", colors=_INK)
     for artist in figure.findobj():
+        if isinstance(artist, Axes):
+            artist.set_facecolor(_GROUND)
+            artist.tick_params(which="both", colors=_INK)
         if isinstance(artist, ScalarMappable) and artist.get_cmap().name in MAPS_IN_THE_DARK:
             artist.set_cmap(MAPS_IN_THE_DARK[artist.get_cmap().name])
         if isinstance(artist, Text | Line2D):

@@ -83,7 +83,7 @@ class Shown:
         if self.cut is not None:
             image.set_clip_path(self.cut, axis.transData)
         if bar:
-            axis.figure.colorbar(image, ax=axis, pad=0.02)
+            bar_beside(axis, image)
         axis.set_title(title)
         axis.set_xlabel("t" if self.y is None else "x")
         axis.set_ylabel("x" if self.y is None else "y")
@@ -119,6 +119,11 @@ def field_colours(values: np.ndarray) -> dict[str, Any]:
     if low < -_UNSIGNED * most and high > _UNSIGNED * most:
         return {"cmap": SIGNED, "vmin": -most, "vmax": most}
     return {"cmap": UNSIGNED, "vmin": low, "vmax": high}
+
+
+def bar_beside(axis: Any, image: Any) -> None:
+    """A bar as high as the panel, whatever its shape, that says what the colours of an image mean."""
+    axis.figure.colorbar(image, cax=axis.inset_axes((1.03, 0.0, 0.05, 1.0)))
 
 
 def to_scale(axis: Any, x: np.ndarray, y: np.ndarray) -> None:

@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from .columns import Cell, Column, columns_of
 from .record import DIGITS, Record
@@ -52,8 +53,8 @@ class Table:
         wanted = [column for column in self.columns if column.data]
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([column.title for column in wanted])
-        writer.writerows([["" if c.value is None else c.value for c in cells] for cells in _rows(wanted)])
+        writer.writerow([_inert(column.title) for column in wanted])
+        writer.writerows([[_inert(c.value) for c in cells] for cells in _rows(wanted)])
         return stream.getvalue()
 
     def latex(self) -> str:
@@ -73,6 +74,13 @@ class Table:
             r"\end{table}",
         ]
         return "\n".join(lines) + "\n"
+
+
+def _inert(value: Any) -> Any:
+    """A value of a table that no spreadsheet takes for a formula."""
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return f"'{value}"
+    return "" if value is None else value
 
 
 def study_tables(results: Results) -> list[Table]:
