@@ -31,12 +31,12 @@ from hcpinn.machine.provenance import provenance
 from hcpinn.trial import Trial
 
 PI = np.pi
-VALUE, SLOPE, MIXTURE = hc.Dirichlet(0.3), hc.Neumann(-0.2), hc.Robin(0.4, value=2.0, slope=1.0)
+VALUE, SLOPE, MIXTURE = hc.Dirichlet(0.3), hc.Neumann(0.0), hc.Robin(0.6, value=2.0, slope=1.0)
 SECOND = {"Dirichlet": [VALUE], "Neumann": [SLOPE], "Robin": [MIXTURE]}
 FOURTH = {
     "clamped": [VALUE, SLOPE],
-    "supported": [VALUE, hc.Derivative(0.1)],
-    "no flux": [SLOPE, hc.Derivative(0.2, order=3)],
+    "supported": [VALUE, hc.Derivative(0.0)],
+    "no flux": [SLOPE, hc.Derivative(0.0, order=3)],
 }
 FACES = {**{name: tuple([own[0]] * 2) for name, own in SECOND.items()}, "periodic": hc.Periodic()}
 
@@ -59,7 +59,7 @@ def conditions() -> Iterator[tuple[str, hc.Problem]]:
 
 
 START = 0.3
-"""Initial data that suit every value prescribed above."""
+"""Initial data that suit all conditions above."""
 
 
 def violation(problem: hc.Problem, derivative: Callable[..., Any], count: int = 200) -> float:

@@ -10,7 +10,9 @@ import hcpinn
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 DOCS = BENCHMARKS.parent / "docs"
-PAGES = ("speed_page", "theory_page", "expert_page", "evolve_page", "trust_page", "films")
+PAGES = (
+    "speed_page", "theory_page", "expert_page", "evolve_page", "walls_page", "trust_page", "films", "fit_page",
+)  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not BENCHMARKS.exists(), reason="this copy has no documentation")
 

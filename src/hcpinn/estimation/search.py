@@ -13,6 +13,9 @@ from .robust import Loss
 _FINE = 0.02
 """A step of so many standard errors ends the search."""
 
+_FLAT = 0.1
+"""The weight of standing still, in units of the noise: it counts only where the data say next to nothing."""
+
 _LONGEST = 2.0
 """The longest step along an entry of z, which counts powers of e or typical sizes."""
 
@@ -88,7 +91,8 @@ def descend(
         accepted = False
         while damping < 1e12:
             step = np.zeros(len(point.z))
-            step[active] = -np.linalg.solve(curvature + damping * np.diag(size), slope[active])
+            held_back = damping * size + _FLAT * noise**2
+            step[active] = -np.linalg.solve(curvature + np.diag(held_back), slope[active])
             step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-300))
             z = np.clip(point.z + step, lower, upper)
             moved = z - point.z

@@ -229,6 +229,12 @@ class Solution:
             attrs={"problem": self.problem.name, "method": self.method.name, "verdict": str(self.verdict)},
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .notebook import html_of
+
+        return html_of(self)
+
     def page(self, path: str | Path) -> Path:
         """Write one self-contained page with sliders, which evaluates the network in the browser."""
         from .page import write_page
