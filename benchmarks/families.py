@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import hcpinn as hc
+from hcpinn.machine.provenance import provenance
 
 HERE = Path(__file__).parent
 
@@ -105,7 +106,9 @@ def measure(name: str, count: int) -> dict[str, object]:
         errors.append((float(max(off)), values))
         print(f"{len(errors):4d} {max(off):.2e} {values}", flush=True)
     errors.sort(key=lambda e: -e[0])
+    ranges = [f"{n} {o.low:.3g} to {o.high:.3g}" for n, o in problem.open.items()]
     return {
+        "ranges": ", ".join(ranges),
         "accuracy": accuracy,
         "estimated_error": family.estimated_error,
         "worst_error": errors[0][0],
@@ -149,10 +152,11 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--out", type=Path, default=HERE / "results" / "families-cpu.json")
     options = parser.parse_args()
-    known = json.loads(options.out.read_text()) if options.out.exists() else {}
+    known = json.loads(options.out.read_text()) if options.out.exists() else {"cases": {}}
     for name in options.cases:
-        known[name] = measure(name, options.count)
-        print(name, json.dumps(known[name], indent=1), flush=True)
+        known |= {"device": provenance(1).device, "versions": dict(provenance(1).versions)}
+        known["cases"][name] = measure(name, options.count)
+        print(name, json.dumps(known["cases"][name], indent=1), flush=True)
         options.out.write_text(json.dumps(known, indent=1) + "\n")
 
 

@@ -29,6 +29,7 @@ from ..evolution import (
     fading,
     larger,
     unseen,
+    walled,
 )
 from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
@@ -146,6 +147,7 @@ class _Families:
         self.ranges = [self.problem.open[name] for name in self.names]
         self.pointwise = Pointwise(self.problem.nominal, self.names)
         self.kinks: list[float] = []
+        self.last: Piece | None = None
         self.estimate, self.worst = np.inf, tuple(r.nominal for r in self.ranges)
 
     def closed(self, values: Sequence[float]) -> Problem:
@@ -187,9 +189,13 @@ class _Families:
                     pieces.append(piece)
         except Halted as halted:
             stop = halted.stop
-            if len(pieces) or self.last is None or stop is Stop.INTERRUPTED:
+            if stop is Stop.INTERRUPTED:
+                raise KeyboardInterrupt from None
+            if pieces or todo or self.last is None:  # a part of the range would be missing
                 raise OutOfTimeError("There was no time for the nodes of this family. Allow more.") from None
             pieces = [self.last]
+            errors = self._errors(self.last)
+            self._note(float(errors.max()), self._snapshots(self.last)[int(errors.argmax())].values)
         interpolation = Interpolation(self.ranges, tuple(sorted(pieces, key=lambda p: p.low)))
         self.estimate = max(self.estimate, basis)
         if stop is Stop.ESTIMATE and self.estimate > self.accuracy:
@@ -261,6 +267,8 @@ class _Families:
             carrier = Carrier(problem, engine.accuracy)
             if carrier.waves is not None:
                 carrier.waves.tail_rate = self.tail
+            elif problem.order == 2:
+                carrier.function = walled(problem, problem.parameters, self.fading)
             engine.prepare(carrier, engine.shared)
             projection = Projection(problem, engine.shared, carrier, self.bases)
             try:

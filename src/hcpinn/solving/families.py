@@ -13,7 +13,7 @@ from ..family import evolve_family, span
 from ..machine.processes import is_first
 from ..machine.provenance import provenance
 from ..machine.supervision import Left, supervised
-from ..problem import Between, Problem
+from ..problem import Between, Box, Problem
 from ..solution import Family, Verdict
 
 _MOST = 5
@@ -111,6 +111,11 @@ def _checked(problem: Problem, method: Any) -> Evolution:
     if not isinstance(method, Evolution):
         raise MethodError(
             f"A family is solved by evolution, not by {getattr(method, 'name', method)!r}: leave method out."
+        )
+    if not isinstance(problem.domain, Box):
+        raise MethodError(
+            f"{problem.name} lies on a curved domain; families are solved on intervals and boxes. Solve for "
+            "one parameter after the other."
         )
     why = applies(problem.nominal)
     if why is not None:
