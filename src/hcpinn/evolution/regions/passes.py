@@ -39,7 +39,7 @@ class RegionSpace:
     """Passes over a curved domain, for the engine."""
 
     first, most = 300, 2000
-    """Features in the first pass, and the most: 2,000 take about 0.3 GB."""
+    """Features in the first pass, and the most: 2,000 take less than 1 GB."""
 
     def __init__(self, problem: Problem, carrier: Carrier, pointwise: Pointwise, limits: Limits, seed: int):
         self.problem, self.carrier, self.pointwise = problem, carrier, pointwise
