@@ -40,7 +40,8 @@ def _section(found: dict[str, Any]) -> str:
             "|---|---:|---:|---|---:|---:|---:|",
         ]
         for row in found["evolve"]:
-            cells = [row["name"], _short(row["error"]), _short(row["estimate"]), row["verdict"]]
+            name = row["name"].replace(" | ", " and ")
+            cells = [name, _short(row["error"]), _short(row["estimate"]), row["verdict"]]
             cells += [f"{row['processor_seconds']:.1f}", f"{row['unknowns']:,}", f"{row['time_steps']:,}"]
             lines.append("| " + " | ".join(cells) + " |")
         parts.append("\n".join(lines))

@@ -2,7 +2,7 @@
 
     python examples/billiard.py
 
-About a minute on two cores; leaves pictures in out/billiard.
+A few minutes on two cores; leaves pictures in out/billiard.
 """
 
 from pathlib import Path

@@ -2,7 +2,7 @@
 
     python examples/plate.py
 
-About a minute on two cores; leaves a picture of the domain, figures and an animation in out/plate.
+A few minutes on two cores; leaves a picture of the domain, figures and an animation in out/plate.
 """
 
 from pathlib import Path

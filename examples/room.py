@@ -3,7 +3,7 @@
     python examples/room.py
 
 The corner is re-entrant, so slopes grow without bound there: the solution says so, and features see it in
-coordinates of its own. About a minute on two cores; leaves pictures in out/room.
+coordinates of its own. A few minutes on two cores; leaves pictures in out/room.
 """
 
 from pathlib import Path

@@ -191,7 +191,21 @@ def test_help_teaches_by_example():
 
 
 @pytest.mark.parametrize(
-    "command", ["bench", "gallery", "methods", "pack", "recheck", "report", "solve", "study", "theory"]
+    "command",
+    [
+        "bench",
+        "export",
+        "gallery",
+        "methods",
+        "new",
+        "pack",
+        "recheck",
+        "report",
+        "show",
+        "solve",
+        "study",
+        "theory",
+    ],
 )
 def test_help_fills_its_lines_and_breaks_no_example(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

@@ -55,9 +55,13 @@ def new(
 ) -> None:
     """Write a commented problem as text, to be edited and solved.
 
-    Example:
+    [bold]hcpinn show[/bold] draws it before anything runs, [bold]hcpinn solve[/bold] solves it.
+
+    Examples:
 
         hcpinn new mine.toml
+
+        hcpinn new plate/problem.toml
     """
     from ..machine.files import write_bytes
 

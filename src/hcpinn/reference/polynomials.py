@@ -94,7 +94,10 @@ def polynomials(
     wanted = {k: c for k, c in operator.items() if c} or {2: 1.0}
     total = np.sum([c * forms[k] for k, c in wanted.items()], axis=0)
     symmetric = (total + total.T) / 2
-    rates, vectors = _modes(symmetric, mass)
+    # In the units of operator and length, else modes of small coefficients drown in those of the mass.
+    unit = 2.0 ** np.floor(np.log2(max(abs(c) / half**k for k, c in wanted.items())))
+    rates, vectors = _modes(symmetric / unit, mass)
+    rates = rates * unit
     points, weights = legendre.leggauss(math.ceil(1.5 * count) + 2)
     table = [
         legendre.legvander(points, degree) @ _differentiated(combos, k) / half**k for k in range(order + 1)

@@ -129,6 +129,7 @@ _NAMES = {
     "solve_fourier": "a Fourier method",
     "solve_chebyshev": "Chebyshev collocation",
     "solve_box": "a spectral Galerkin method",
+    "solve_elements": "finite elements",
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 import hcpinn as hc
 from hcpinn.catalog import ENTRIES
 from hcpinn.equation import content_of, fingerprint
+from hcpinn.problem.text.describe import initial_picture
 from hcpinn.problem.text.places import TextError
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -288,8 +289,24 @@ def test_a_function_of_python_that_cannot_be_written_is_said_to_be_so():
     assert "F(u, uₓₓ)" in problem._repr_html_()
 
 
+def test_a_problem_on_a_disk_is_shown_and_said_not_to_be_a_text():
+    problem = hc.Problem(
+        domain=hc.Disk(),
+        horizon=0.1,
+        rhs=lambda u: 0.1 * u.laplacian,
+        initial=lambda x, y: 1 - x**2 - y**2,
+        boundary=hc.Dirichlet(0.0),
+    )
+    assert "u = 0 at the part" in problem._repr_html_()
+    _, values = initial_picture(problem, [5, 5])
+    assert np.isnan(values["u"][0, 0])
+    assert values["u"][2, 2] == 1.0
+    with pytest.raises(hc.HcpinnError, match="no box"):
+        problem.to_text()
+
+
 def test_a_notebook_shows_equation_and_initial_data():
     shown = hc.read_problem(EXAMPLES / "rod.toml")._repr_html_()
-    for part in ("<math", "<svg", "κ", "both" if "both" in shown else "lower end"):
+    for part in ("<math", "<svg", "κ", "at the lower end of x"):
         assert part in shown
     assert "<script" not in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
@@ -25,17 +26,20 @@ _ROOM = 2.2
 _CANDIDATES, _LOOKED = 6000, 33
 """Pairs among which fronts are looked for, and times at which."""
 
-_STEEP = 12.0
+_STEEP = 5.0
 """Changes of a solution over the size of the region above which it has fronts."""
 
 _COMPARED = 33
+
+_RISE = 10.0
+"""e to this power is what rounding may grow to over the horizon by a basis alone."""
 
 
 class RegionSpace:
     """Passes over a curved domain, for the engine."""
 
     first, most = 300, 2000
-    """Features in the first pass, and the most: 2,000 take about 0.3 GB."""
+    """Features in the first pass, and the most: 2,000 take less than 1 GB."""
 
     def __init__(self, problem: Problem, carrier: Carrier, pointwise: Pointwise, limits: Limits, seed: int):
         self.problem, self.carrier, self.pointwise = problem, carrier, pointwise
@@ -45,7 +49,19 @@ class RegionSpace:
         self.indices: list[Index] = sorted({i[1:] for i in carrier.indices})
 
     def projection(self, count: int, number: int) -> RegionSystem:
-        """The projected equation on a fresh sample of `count` features."""
+        """The projected equation on a fresh sample; without steep features if these make it unstable."""
+        system = self._on(count, self.pairs, number)
+        if self.pairs is not None and system.growth() > self._tolerable:
+            self.limits.check()
+            system = self._on(count, None, number)
+        return system
+
+    @cached_property
+    def _tolerable(self) -> float:
+        """The rate of growth that a basis may have: twice that with smooth features, and a little."""
+        return 2 * max(self._on(self.first, None, 0).growth(), 0.0) + _RISE / self.problem.duration
+
+    def _on(self, count: int, pairs: Pairs | None, number: int) -> RegionSystem:
         problem, domain = self.problem, self.problem.domain
         points, weights = domain.quadrature(round(_ROOM * count * (1.0 if number % 2 else 1.1)))
         kinds = {}
@@ -54,7 +70,7 @@ class RegionSpace:
             conditions = conditions_of(problem, field)
             if conditions not in kinds:
                 rng = np.random.default_rng([self.seed, number])
-                layer = sample(domain, gated_parts(conditions), count, self.pairs, rng)
+                layer = sample(domain, gated_parts(conditions), count, pairs, rng)
                 kinds[conditions] = make_basis(problem, conditions, layer, points, weights, self.indices)
                 self.limits.check()
             bases.append(kinds[conditions])

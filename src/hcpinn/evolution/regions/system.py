@@ -197,6 +197,19 @@ class RegionSystem:
                     result[e[target] : e[target + 1], e[source] : e[source + 1]] = block
         return result
 
+    def growth(self) -> float:
+        """The largest real part of the eigenvalues of J at the start: at what rate rounding grows."""
+        state = np.zeros(self.unknowns)
+        matrix = self.jacobian(self.problem.start, state)
+        if self.order == 1:
+            return float(np.linalg.eigvals(matrix).real.max())
+        damping = self.jacobian(self.problem.start, state, 1)
+        if not damping.any():
+            return float(np.sqrt(np.linalg.eigvals(matrix).astype(complex)).real.max())
+        unit = np.eye(len(matrix))
+        whole = np.block([[0 * unit, unit], [matrix, damping]])
+        return float(np.linalg.eigvals(whole).real.max())
+
     def linearised(self, time: float, state: np.ndarray) -> Callable[[complex], Callable[..., np.ndarray]]:
         """Solvers of (μ − J) x = b."""
         matrix = self.jacobian(time, state)

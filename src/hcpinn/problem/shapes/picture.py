@@ -39,24 +39,25 @@ def picture(region: Region, path: Any = None) -> Any:
         for piece in region._of(part):
             line = piece.at(np.linspace(0, 1, 4 * piece.chords + 1))
             axes.plot(*line.T, color=colour, linewidth=1.8)
-        points, _, normals = region.boundary_quadrature(part, 8)
-        spots = np.linspace(0, len(points) - 1, min(max(2, round(8 * region.extent(part) / size)), 12))
-        spots = np.unique(spots.round().astype(int))
+        count = min(max(2, round(8 * region.extent(part) / size)), 12)
+        spots = region.on(part, (np.arange(count)[:, None] + 0.5) / count)
+        normals = np.stack(region.normal(part, spots), axis=1)
         axes.quiver(
-            *points[spots].T, *normals[spots].T, color=colour, angles="xy", scale=1 / (0.06 * size),
+            *spots.T, *normals.T, color=colour, angles="xy", scale=1 / (0.06 * size),
             scale_units="xy", width=0.004,
         )  # fmt: skip
         if number % every == 0:
-            k = len(points) // 2
-            x, y = points[k] + 0.1 * size * normals[k]
-            axes.annotate(part, (x, y), color=colour, ha="center", va="center", fontsize=8)
+            k = count // 2
+            x, y = spots[k] + 0.08 * size * normals[k]
+            side = "center" if abs(normals[k][0]) < 0.5 else "left" if normals[k][0] > 0 else "right"
+            axes.annotate(part, (x, y), color=colour, ha=side, va="center", fontsize=8)
     for corner in region.corners:
         if corner.reentrant:
             axes.plot(*corner.place, "o", color="black", markersize=4)
             said = f"{np.degrees(corner.angle):.0f}°"
             axes.annotate(said, tuple(corner.place), xytext=(5, 5), textcoords="offset points", fontsize=8)
     axes.set_aspect("equal")
-    axes.margins(0.16)
+    axes.margins(0.3)
     axes.set_xlabel("x")
     axes.set_ylabel("y")
     axes.spines[["top", "right"]].set_visible(False)

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import HcpinnError
 from ...machine.precision import double
 from ..declaration import Problem
-from ..parameters import Between
+from ..parameters import Between, Open
 from .tree import Derivative, Name, Node
 from .typeset import MATHML, TERMINAL, Style
 from .write import condition_text, data_nodes, equation_nodes
@@ -59,18 +59,20 @@ def facts(problem: Problem) -> dict[str, str]:
 def _shown(value: object) -> str:
     if isinstance(value, Between):
         return f"{value.low:g} to {value.high:g}{' (in powers)' if value.log else ''}"
+    if isinstance(value, Open):
+        return f"open, about {value.nominal:g}"
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _domain(problem: Problem) -> str:
     ends = zip(problem.space, problem.domain.bounds, strict=True)
     box = ", ".join(f"{low:g} ≤ {name} ≤ {high:g}" for name, (low, high) in ends)
-    return box if getattr(problem.domain, "product", True) else f"{problem.domain}, within {box}"
+    return box if problem.domain.product else f"{problem.domain}, within {box}"
 
 
 def _boundary(problem: Problem) -> list[str]:
     places: dict[str, list[str]] = {}
-    for side in problem.sides:
+    for side in (*problem.sides, *problem.pieces):
         for number, own in enumerate(side.conditions):
             for condition in own:
                 try:
@@ -79,7 +81,7 @@ def _boundary(problem: Problem) -> list[str]:
                     text = f"{condition.kind} on {problem.fields[number]}, data by {_UNTOLD}"
                 places.setdefault(text, []).append(side.place)
     found = [f"{text} at {_listed(own)}" for text, own in places.items()]
-    periodic = [a for a, ends in zip(problem.space, problem.boundaries, strict=True) if ends.periodic]
+    periodic = [a for a, ends in zip(problem.space, problem.boundaries, strict=False) if ends.periodic]
     return [*found, *(f"periodic along {a}" for a in periodic)]
 
 
@@ -115,12 +117,10 @@ def initial_picture(
     with double():
         found = problem.nominal.initial_values([jnp.asarray(m) for m in mesh])
         parts = problem.real_parts(dict(zip(problem.fields, map(np.asarray, found), strict=True)))
-    inside = getattr(problem.domain, "contains", None)
     values = {name: np.array(v, float).reshape([len(a) for a in axes]) for name, v in parts.items()}
-    if inside is not None and not getattr(problem.domain, "product", True):
-        member = np.asarray(inside(np.stack([m.ravel() for m in mesh], axis=1))).reshape(
-            values[next(iter(values))].shape
-        )
+    if not problem.domain.product:
+        points = np.stack([m.ravel() for m in mesh], axis=1)
+        member = np.asarray(problem.domain.contains(points)).reshape([len(a) for a in axes])
         values = {name: np.where(member, v, np.nan) for name, v in values.items()}
     return axes, values
 

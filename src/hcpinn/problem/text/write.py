@@ -11,6 +11,7 @@ from ...errors import ProblemError
 from ..conditions import Condition
 from ..declaration import HORIZON, Problem
 from ..parameters import Between
+from ..pieces import Piece
 from ..samples import Samples
 from ..sides import Side
 from .symbols import chained, curves_of, node_of, nodes_of
@@ -25,6 +26,8 @@ def write_problem(problem: Problem) -> str:
     Functions of Python are written down by running them on symbols. Raises a `ProblemError` where one does
     what formulas have no words for.
     """
+    if not problem.domain.product:
+        raise ProblemError(f"The domain of {problem.name} cannot be written as text: it is no box.")
     for name in (*problem.fields, *problem.parameters):
         if spelled(name) != name or not name.isascii():
             raise ProblemError(f"The name '{name}' cannot be written as text. Use letters from a to z.")
@@ -74,7 +77,7 @@ def data_nodes(problem: Problem, role: str) -> list[Node]:
 
 
 def condition_text(
-    problem: Problem, side: Side, number: int, condition: Condition, style: Style = PLAIN
+    problem: Problem, side: Side | Piece, number: int, condition: Condition, style: Style = PLAIN
 ) -> str:
     """A condition on one field at one end, as in `u_n + 2.0 * u = sin(t)`."""
     left: Node | None = None
