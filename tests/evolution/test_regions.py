@@ -100,7 +100,9 @@ def test_values_hold_to_rounding_and_slopes_to_the_accuracy(solved):
     assert np.abs(found - np.asarray(u(0.07, *rim.T))).max() < 1e-12
     wall = problem.domain.on("ellipse", unit[:500])
     normal = np.stack(problem.domain.normal("ellipse", wall))
-    slopes = [evolved.function.on_points(np.array([0.07]), wall, i)[0, 0] for i in ((0, 1, 0), (0, 0, 1))]
+    slopes = np.stack(
+        [evolved.function.on_points(np.array([0.07]), wall, i)[0, 0] for i in ((0, 1, 0), (0, 0, 1))]
+    )
     wanted = problem.pieces[0].conditions[0][0].data(0.07, *wall.T)
     assert np.abs((slopes * normal).sum(0) - np.asarray(wanted)).max() < 1e-4
 

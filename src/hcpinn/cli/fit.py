@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -102,19 +103,18 @@ def _opened(problem: Problem, texts: list[str]) -> Problem:
         name, sign, value = text.partition("=")
         low, dots, high = value.partition("..")
         try:
-            ends = (float(low), float(high)) if dots else (float(low),)
+            least, most = float(low), float(high) if dots else None
         except ValueError:
-            sign = ""
-        if not sign:
+            least, most = math.nan, None
+        if not sign or math.isnan(least):
             raise MethodError(
                 f"--unknown takes NAME=GUESS or NAME=LOW..HIGH, as in --unknown k=0.1; not '{text}'."
             )
-        if len(ends) == 2:
-            both = ends[0] > 0 and ends[1] > 0
-            middle = (ends[0] * ends[1]) ** 0.5 if both else (ends[0] + ends[1]) / 2
-            values[name.strip()] = Unknown(middle, *ends)
+        if most is None:
+            values[name.strip()] = Unknown(least)
         else:
-            values[name.strip()] = Unknown(ends[0])
+            middle = (least * most) ** 0.5 if least > 0 and most > 0 else (least + most) / 2
+            values[name.strip()] = Unknown(middle, least, most)
     return problem.with_parameters(**values)
 
 

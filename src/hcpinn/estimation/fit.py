@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -339,10 +338,10 @@ def _checked(problem: Any, data: Any, starts: Any, level: Any, max_seconds: Any)
         raise ProblemError(
             "fit takes Measurements, or a list of them for several experiments: Measurements(t, x, u=values)."
         )
-    if isinstance(starts, bool) or not (isinstance(starts, Integral) and starts >= 1):
+    if isinstance(starts, bool) or not (isinstance(starts, int | np.integer) and starts >= 1):
         raise MethodError(f"starts must be a whole number from 1 on, but is {starts!r}.")
-    if not (isinstance(level, Real) and 0 < level < 1):
+    if not (isinstance(level, int | float | np.number) and 0 < level < 1):
         raise MethodError(f"level is a probability such as 0.95, but is {level!r}.")
-    if max_seconds is not None and not (isinstance(max_seconds, Real) and max_seconds > 0):
+    if max_seconds is not None and not (isinstance(max_seconds, int | float | np.number) and max_seconds > 0):
         raise MethodError(f"max_seconds must be a positive number, but is {max_seconds!r}.")
     return experiments

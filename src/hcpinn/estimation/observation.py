@@ -38,7 +38,7 @@ class Observation:
                 raise ProblemError(
                     f"'{name}' was measured as complex numbers, but is real in {problem.name}."
                 )
-            own = [values.real, values.imag] if self.complex[name] else [values]
+            own = [np.real(values), np.imag(values)] if self.complex[name] else [values]
             noise = data.noise[name]
             for part in own:
                 parts.append(part)

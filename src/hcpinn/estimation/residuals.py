@@ -6,8 +6,8 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.spatial
 import scipy.stats
+from scipy.spatial import KDTree
 
 _DEGREE = {2: 6, 3: 4, 4: 3}
 """Total degree of the polynomials in (t, x, …) that look for structure, by number of coordinates."""
@@ -103,7 +103,7 @@ def _runs(ordered: np.ndarray) -> float:
 
 def _neighbours(unit: np.ndarray, residuals: np.ndarray) -> float:
     """The correlation of each residual with its nearest neighbour's, against shuffled residuals."""
-    nearest = scipy.spatial.cKDTree(unit).query(unit, k=2)[1][:, 1]
+    nearest = np.asarray(KDTree(unit).query(unit, k=2)[1])[:, 1]
     centred = residuals - residuals.mean()
     rng = np.random.default_rng(0)
 

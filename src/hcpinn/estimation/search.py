@@ -88,7 +88,7 @@ def descend(
         curvature = jacobian[:, active].T @ jacobian[:, active]
         size = np.diag(curvature) + 1e-12 * max(float(np.diag(curvature).max()), 1e-300)
         noise = 1.0 if known else max(float(np.sqrt(cost / max(len(r) - len(point.z), 1))), 1e-300)
-        accepted = False
+        taken: np.ndarray | None = None
         while damping < 1e12:
             step = np.zeros(len(point.z))
             held_back = damping * size + _FLAT * noise**2
@@ -103,17 +103,15 @@ def descend(
             predicted = model.predict(z)
             found = np.inf if predicted is None else misfit.cost(z, predicted)
             if found < cost - 1e-4 * max(promised, 0.0):
-                accepted = True
+                taken = z
                 damping = max(damping / (10 if found < cost - 0.75 * promised else 3), 1e-9)
                 break
             if small:
                 return point
             damping *= 5
-        if not accepted:
+        there = None if taken is None else model.linearised(taken)
+        if taken is None or there is None:
             return point
-        there = model.linearised(z)
-        if there is None:
-            return point
-        point, cost = Point(z, *there), misfit.cost(z, there[0])
+        point, cost = Point(taken, *there), misfit.cost(taken, there[0])
         report(point.z, cost)
     return point

@@ -1,6 +1,7 @@
 """Networks whose output weights move in time as a stiff ODE."""
 
 from .engine import (
+    Density as Density,
     Engine as Engine,
     Evolution as Evolution,
     applies as applies,

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from ..errors import NoSolutionError, OutOfTimeError, ProblemError
 from ..evolution import (
     Carrier,
+    Density,
     Engine,
     Evolution,
     Halted,
@@ -34,7 +35,7 @@ from ..evolution import (
 from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
 from ..outcome import Stop
-from ..problem import HORIZON, Between, Problem
+from ..problem import HORIZON, Between, Problem, ranges_of
 from ..problem.calling import argument_names
 from .exact import Exact, Remains
 from .function import FamilyFunction, join
@@ -143,8 +144,8 @@ class _Families:
     known: dict[tuple[float, ...], Node] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.names = tuple(self.problem.open)
-        self.ranges = [self.problem.open[name] for name in self.names]
+        ranges = ranges_of(self.problem)
+        self.names, self.ranges = tuple(ranges), list(ranges.values())
         self.pointwise = Pointwise(self.problem.nominal, self.names)
         self.kinks: list[float] = []
         self.last: Piece | None = None
@@ -168,7 +169,7 @@ class _Families:
         self.tail = max(tails) if tails else None
         self.fading = fading(self.problem.nominal) if self.problem.order == 2 else 0.0
         # The error of the last pass but one is what the estimate of the last tells.
-        count = max(pilot.passes[-2:][0].features for pilot in pilots)
+        count, basis = max(pilot.passes[-2:][0].features for pilot in pilots), np.inf
         for attempt in range(3):
             self._choose_basis(pilots, count, attempt)
             basis = max(self._against(pilot) for pilot in pilots)
@@ -246,7 +247,7 @@ class _Families:
     def _choose_basis(self, pilots: list[Engine], count: int, attempt: int) -> None:
         """One basis with the features of the pilot that has most, dense where any of them says."""
         self.known.clear()
-        density = [None] * len(self.problem.space)
+        density: list[Density | None] = [None] * len(self.problem.space)
         for pilot in pilots:
             density = [larger(a, b) for a, b in zip(density, pilot.density, strict=True)]
         leader = max(pilots, key=lambda p: p.passes[-1].features)
@@ -256,6 +257,7 @@ class _Families:
         """How far a pilot and the node at its parameters differ."""
         values = [pilot.problem.parameters[name] for name in self.names]
         node = self._node(values)
+        assert pilot.best is not None  # pilots without a solution are refused
         return difference(pilot.problem, pilot.best[1], node.solved)
 
     def _node(self, values: Sequence[float]) -> Node:
@@ -265,7 +267,7 @@ class _Families:
             engine = self._engine(key)
             problem = engine.problem
             carrier = Carrier(problem, engine.accuracy)
-            if carrier.waves is not None:
+            if carrier.waves is not None and self.tail is not None:
                 carrier.waves.tail_rate = self.tail
             elif problem.order == 2:
                 carrier.function = walled(problem, problem.parameters, self.fading)
@@ -294,7 +296,7 @@ class _Families:
         weights = np.sqrt(projection.weights[some])[:, None]
         change = projection._spread(states, (0,) * len(self.bases))[:, some]
         values = change + projection.psi(times)[0][:, some]
-        if carrier.waves is not None:
+        if carrier.waves is not None and self.tail is not None:
             own = Remains.of([carrier], self.tail, 0.0)
             zero = (0,) * len(problem.axes)
             waves = own.on_grid(times, [projection.space[some, 0]], zero)

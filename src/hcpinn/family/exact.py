@@ -88,22 +88,23 @@ class Remains(eqx.Module):
     def of(cls, carriers: Sequence[Carrier], tail: float, spare: float) -> Remains:
         """The waves of all nodes, without those that together have no more than `spare` of the L² norm."""
         problem = carriers[0].problem
+        waves = [carrier.waves for carrier in carriers if carrier.waves is not None]
         found: list[dict[float, list[int]]] = []
-        for carrier in carriers:
+        for each in waves:
             own: dict[float, list[int]] = {}
-            for row, number in enumerate(carrier.waves.numbers[:, 0]):
+            for row, number in enumerate(each.numbers[:, 0]):
                 own.setdefault(round(float(number), 9), []).append(row)
             found.append(own)
         numbers = np.array(sorted({number for own in found for number in own}))
         modes = max((len(rows) for own in found for rows in own.values()), default=1)
-        shape = (len(carriers), len(numbers), modes)
+        shape = (len(waves), len(numbers), modes)
         rates = np.zeros(shape, complex)
         amplitudes = np.zeros((*shape, len(problem.components)), complex)
-        for node, (carrier, own) in enumerate(zip(carriers, found, strict=True)):
+        for node, (each, own) in enumerate(zip(waves, found, strict=True)):
             for place, number in enumerate(numbers):
                 rows = own.get(float(number), [])
-                rates[node, place, : len(rows)] = carrier.waves.rates[rows]
-                amplitudes[node, place, : len(rows)] = carrier.waves.amplitudes[rows]
+                rates[node, place, : len(rows)] = each.rates[rows]
+                amplitudes[node, place, : len(rows)] = each.amplitudes[rows]
         size = np.max(np.sum(np.abs(amplitudes) ** 2, axis=(2, 3)), axis=0) * problem.domain.lengths[0]
         ascending = np.argsort(size)
         few = np.sort(ascending[np.searchsorted(np.cumsum(size[ascending]), spare**2) :])

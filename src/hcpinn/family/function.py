@@ -79,8 +79,11 @@ class Network(eqx.Module):
     def from_arrays(cls, problem: Problem, arrays: Mapping[str, np.ndarray]) -> Network:
         """The network that `to_arrays` took apart."""
         plain = Function.from_arrays(problem, arrays)
-        parts = [np.asarray(arrays[f"remains.{name}"]) for name in ("numbers", "amplitudes", "rates")]
-        remains = Remains(*parts, *map(float, arrays["remains.facts"]))
+        numbers, amplitudes, rates = (
+            np.asarray(arrays[f"remains.{name}"]) for name in ("numbers", "amplitudes", "rates")
+        )
+        start, low, tail = map(float, arrays["remains.facts"])
+        remains = Remains(numbers, amplitudes, rates, start, low, tail)
         return cls(plain.layers, plain.edges, plain.powers, remains)
 
 

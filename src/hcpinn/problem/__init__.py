@@ -12,9 +12,9 @@ from .conditions import (
     Robin,
 )
 from .declaration import HORIZON, Problem
-from .domain import Box, Domain, Interval
+from .domain import Box, Domain, Interval, Shape
 from .expression import MAX_ORDER, Expression, Index, apply
-from .parameters import Between, Open, refuse_open
+from .parameters import Between, Open, ranges_of, refuse_open
 from .pieces import Piece
 from .samples import Samples
 from .shapes import Annulus, Ball, Cylinder, Disk, Ellipse, Implicit, Polygon, Region, Solid
@@ -52,10 +52,12 @@ __all__ = [
     "Region",
     "Robin",
     "Samples",
+    "Shape",
     "Side",
     "Solid",
     "apply",
     "parse_problem",
+    "ranges_of",
     "read_problem",
     "refuse_open",
 ]

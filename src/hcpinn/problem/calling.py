@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array
 
 from ..errors import HcpinnError, ProblemError
@@ -130,8 +131,7 @@ def _traced(
 def for_numpy(parameters: Mapping[str, Any], space: tuple[str, ...]) -> dict[str, Any]:
     """Parameters that NumPy's functions take too where JAX traces them."""
     return {
-        n: constant(value, space) if isinstance(value, jax.core.Tracer) else value
-        for n, value in parameters.items()
+        n: constant(value, space) if isinstance(value, Tracer) else value for n, value in parameters.items()
     }
 
 

@@ -30,10 +30,13 @@ class Domain(abc.ABC):
     """The lower and upper end of each axis."""
     product: ClassVar[bool] = True
     """Whether it is the product of the ranges of its axes, so that conditions belong to ends of axes."""
-    remarks: tuple[str, ...] = ()
-    """What makes solutions on it hard, in sentences."""
     cut: Any = None
     """The boundary as a path of matplotlib, by which pictures over the bounding box are cut out."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What makes solutions on it hard, in sentences."""
+        return ()
 
     @property
     @abc.abstractmethod
@@ -127,6 +130,28 @@ class Domain(abc.ABC):
         return (2 * x - (low + high)) / (high - low)
 
 
+class Shape(Domain):
+    """A domain that is no product of its axes, with what joint features and finite elements ask of it."""
+
+    product: ClassVar[bool] = False
+
+    @abc.abstractmethod
+    def extent(self, part: str) -> float:
+        """The length or area of a part of the boundary."""
+
+    @abc.abstractmethod
+    def quadrature(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """About `count` points inside, and their weights."""
+
+    @abc.abstractmethod
+    def boundary_quadrature(self, part: str, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """About `count` points on a part, their weights, and the outward normals there."""
+
+    @abc.abstractmethod
+    def embedded(self, points: Any) -> Any:
+        """What features see of points: coordinates of size one, and what is smooth to them at corners."""
+
+
 @dataclass(frozen=True, init=False)
 class Box(Domain):
     """A box of one to three dimensions: `Box((a, b), (c, d))` is a ≤ x ≤ b, c ≤ y ≤ d.
@@ -171,7 +196,7 @@ class Box(Domain):
         return {"lower": [end.hex() for end in self.lower], "upper": [end.hex() for end in self.upper]}
 
     def contains(self, points: Float[np.ndarray, "points axes"]) -> Bool[np.ndarray, " points"]:
-        return ((points >= self.lower) & (points <= self.upper)).all(axis=1)
+        return np.all((points >= np.asarray(self.lower)) & (points <= np.asarray(self.upper)), axis=1)
 
     def ends(self, axis: int) -> tuple[str, ...]:
         return f"{AXES[axis]}.lower", f"{AXES[axis]}.upper"

@@ -98,6 +98,11 @@ def check_ranges(problem: Problem) -> None:
             )
 
 
+def ranges_of(problem: Problem) -> dict[str, Between]:
+    """The parameters of a problem that a family is solved over."""
+    return {name: own for name, own in problem.open.items() if isinstance(own, Between)}
+
+
 def refuse_open(problem: Problem, way_out: str) -> None:
     """Raise, with a sentence on what to do instead, where numbers are needed and a parameter is open."""
     for name, value in problem.open.items():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +25,7 @@ def check_pieces(problem: Problem) -> None:
     """Raise a `ProblemError` that says what is wrong with data on a curved domain, if anything is."""
     inside = problem.domain.inside(_spread(_INSIDE, problem.domain.dimension))
     scales = _finite(problem, "initial data", problem.initial_values, inside)
+    speeds: list[float] = []
     if problem.order == 2:
         speeds = _finite(problem, "initial velocity", problem.initial_velocities, inside)
         speeds = [max(v, u / problem.duration) for v, u in zip(speeds, scales, strict=True)]
@@ -46,9 +48,10 @@ def _spread(count: int, dimension: int, *, ends: bool = False) -> np.ndarray:
     return np.modf(np.outer(np.arange(1, count + 1), shares[:dimension]))[0]
 
 
-def _finite(problem: Problem, what: str, function: object, points: np.ndarray) -> list[float]:
+def _finite(
+    problem: Problem, what: str, function: Callable[[list[Any]], Sequence[Any]], points: np.ndarray
+) -> list[float]:
     """The size of each field's data, which must be finite."""
-    assert callable(function)
     scales = []
     for name, found in zip(problem.fields, function([jnp.asarray(c) for c in points.T]), strict=True):
         value = np.asarray(found)

@@ -98,10 +98,11 @@ class _Elements:
 
     def __init__(self, problem: Problem, form: WeakForm, spacing: float):
         self.problem, self.form = problem, form
+        self.mesh: Any
         self.mesh, parts = triangulate(problem.domain, spacing)
         self.triangles = self.mesh.t.shape[1]
         self.mapping = MappingIsoparametric(self.mesh, ElementTriP4())
-        basis = CellBasis(self.mesh, ElementTriP4(), mapping=self.mapping, intorder=_ORDER_OF_RULE)
+        basis: Any = CellBasis(self.mesh, ElementTriP4(), mapping=self.mapping, intorder=_ORDER_OF_RULE)
         self.element_dofs = np.asarray(basis.element_dofs)
         self.size_of_field = int(basis.N)
         shape = basis.dx.shape
@@ -116,7 +117,7 @@ class _Elements:
         self.mass = sp.block_diag([mass] * form.count, format="csc")
         self.walls = [_Wall(self, piece, parts[piece.part]) for piece in problem.pieces]
         self._hold()
-        self._known: tuple[float, Any, Any] | None = None
+        self._known: tuple[float, Any] | None = None
 
     def _matrix(self, rows: np.ndarray, values: np.ndarray, elements: np.ndarray) -> sp.csr_matrix:
         """Nodal values ↦ values at points; `values` are basis function × element × point."""
@@ -220,12 +221,13 @@ class _Elements:
             unknown = np.where(self.fixed, self.prescribed(time, unknown), unknown)
         for fresh in (False, True):
             v, last = unknown, np.inf
-            if fresh or self._known is None or abs(self._known[0] / shift - 1) > 1e-9:
-                self._known = (shift, *self._factorised(time, levels(unknown), shift))
+            known_lu = self._known
+            if fresh or known_lu is None or abs(known_lu[0] / shift - 1) > 1e-9:
+                known_lu = self._known = shift, self._factorised(time, levels(unknown), shift)
                 fresh = True
             for _ in range(_NEWTON):
                 left = self.mass @ (v - target) - shift * self.force(time, levels(v))
-                change = self._known[1].solve(np.where(self.fixed, 0.0, left))
+                change = known_lu[1].solve(np.where(self.fixed, 0.0, left))
                 v = v - change
                 place = np.concatenate(levels(change) if not second else (shift * change, change))
                 size = self.size(place, np.concatenate(levels(v)))
@@ -238,14 +240,14 @@ class _Elements:
                 return None
         return None
 
-    def _factorised(self, time: float, levels: tuple[np.ndarray, ...], shift: float) -> tuple[Any]:
+    def _factorised(self, time: float, levels: tuple[np.ndarray, ...], shift: float) -> Any:
         matrices = self.jacobian(time, levels)
         total = self.mass - shift * matrices[0]
         if self.form.levels == 2:
             total = self.mass - shift * (shift * matrices[0] + matrices[1])
-        return (splu(self._with_identity(total.tocsc())),)
+        return splu(self._with_identity(total.tocsc()))
 
-    def _with_identity(self, matrix: sp.csc_matrix) -> sp.csc_matrix:
+    def _with_identity(self, matrix: Any) -> sp.csc_matrix:
         """Rows and columns of prescribed values replaced by those of the identity."""
         free = sp.diags((~self.fixed).astype(float))
         return (free @ matrix @ free + sp.diags(self.fixed.astype(float))).tocsc()
@@ -297,10 +299,10 @@ class _Elements:
     def _at(self, places: np.ndarray) -> sp.csr_matrix:
         """Nodal values ↦ values at places: each in the triangle that it lies deepest in."""
         middles = self.mesh.p[:, self.mesh.t].mean(axis=1).T
-        near = KDTree(middles).query(places, k=min(24, len(middles)))[1]
+        near = np.asarray(KDTree(middles).query(places, k=min(24, len(middles)))[1])
         corners = self.mesh.p[:, self.mesh.t]  # axes × 3 × triangles
         best, depth = np.zeros(len(places), int), np.full(len(places), -np.inf)
-        for k in range(near.shape[1]):
+        for k in range(min(24, len(middles))):
             a, b, c = (corners[:, j, near[:, k]].T for j in range(3))
             area = _cross(b - a, c - a)
             shares = np.stack([_cross(b - places, c - places), _cross(c - places, a - places)]) / area
@@ -396,4 +398,4 @@ class _Wall:
                 known = self.conditions[target] is not None
                 inner = sp.diags(self.weights * slope[target] * known)
                 blocks[target][source] = self.tables[0].T @ inner @ self.tables[0]
-        return sp.bmat(blocks, format="csc") if blocks else sp.csc_matrix((size, size))
+        return sp.csc_matrix(sp.bmat(blocks, format="csc") if blocks else (size, size))

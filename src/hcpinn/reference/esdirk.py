@@ -116,7 +116,7 @@ def _step(
             return None
         new = found
         slopes.append((new - known) / (step * GAMMA))
-    gap = step * sum((b - e) * s for b, e, s in zip(MATRIX[5], EMBEDDED, slopes, strict=True))
+    gap = step * np.tensordot(np.subtract(MATRIX[5], EMBEDDED), np.stack(slopes), 1)
     return new, slopes[-1], system.size(gap, new) / tolerance
 
 

@@ -115,7 +115,7 @@ def _relaxed(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return total / np.maximum(times, 1)[:, None]
 
 
-def _towards(mesh: MeshTri1, corner: np.ndarray, region: Any) -> MeshTri1:
+def _towards(mesh: Any, corner: np.ndarray, region: Any) -> MeshTri1:
     """The mesh divided again and again where it touches a corner."""
     for _ in range(_ROUNDS):
         vertex = int(np.argmin(np.linalg.norm(mesh.p.T - corner, axis=1)))
@@ -133,7 +133,7 @@ def _onto(region: Any, point: np.ndarray) -> np.ndarray:
     return min(found, key=lambda p: float(np.linalg.norm(p - point)))
 
 
-def _curved(straight: MeshTri1, region: Any) -> tuple[MeshTri4, dict[str, np.ndarray]]:
+def _curved(straight: Any, region: Any) -> tuple[MeshTri4, dict[str, np.ndarray]]:
     """Edges of the boundary bent onto their curves, and what is inside bent along."""
     mesh = MeshTri4.from_mesh(straight)
     facets = straight.boundary_facets()

@@ -123,7 +123,7 @@ def _vtk(grid: Grid, path: Path) -> Path:
     cells = np.stack(
         [number[tuple(slice(c, c - 1 or None) for c in corner)].ravel() for corner in corners], axis=1
     )
-    inside = np.isfinite(np.stack([v[0].ravel() for v in grid.values.values()])).all(axis=0)
+    inside = np.all([np.isfinite(v[0]).ravel() for v in grid.values.values()], axis=0)
     cells = cells[inside[cells].all(axis=1)]
     entries = []
     for step, time in enumerate(grid.axes[0]):

@@ -20,7 +20,7 @@ from ..family import FamilyFunction
 from ..machine.precision import double
 from ..machine.provenance import Provenance
 from ..outcome import History, Stop
-from ..problem import HORIZON, MAX_ORDER, Problem
+from ..problem import HORIZON, MAX_ORDER, Problem, ranges_of
 from .solution import Solution
 from .values import real
 from .verdict import Verdict
@@ -156,7 +156,7 @@ class Family:
         return {
             "problem": self.problem.name,
             "parameters": {k: v for k, v in self.problem.parameters.items() if k not in self.problem.open},
-            "open": {k: dataclasses.asdict(v) for k, v in self.problem.open.items()},
+            "open": {k: dataclasses.asdict(v) for k, v in ranges_of(self.problem).items()},
             "method": self.method.name,
             "seed": self.seed,
             "nodes": len(self.function.interpolation),
@@ -262,9 +262,11 @@ class Family:
         ]
         points, values = (xp.stack([a.reshape(-1) for a in own], axis=1) for own in (points, values))
         if traced:
-            found = self.function.derivative(points, values, (which[0], which[1]), index, along)
+            found = self.function.derivative(
+                jnp.asarray(points), jnp.asarray(values), (which[0], which[1]), index, along
+            )
         else:
-            found = self._in_parts(points, values, which, index, along)
+            found = self._in_parts(np.asarray(points), np.asarray(values), which, index, along)
         return found.reshape(*shape, -1)
 
     def _in_parts(

@@ -18,7 +18,7 @@ from ..machine.files import write_archive
 from ..machine.precision import double
 from ..machine.provenance import Provenance
 from ..outcome import Stop
-from ..problem import Between, Problem
+from ..problem import Between, Problem, ranges_of
 from .family import Check, Family
 from .verdict import Verdict
 
@@ -44,7 +44,7 @@ def save_family(family: Family, path: str | Path) -> Path:
             "parameters": dict(problem.nominal.parameters),
             "fingerprint": fingerprint(problem.nominal),
         },
-        "open": {name: dataclasses.asdict(own) for name, own in problem.open.items()},
+        "open": {name: dataclasses.asdict(own) for name, own in ranges_of(problem).items()},
         "method": to_dict(family.method),
         "seed": family.seed,
         "stop": family.stop.name,
@@ -97,7 +97,7 @@ def _function(problem: Problem, arrays: Mapping[str, np.ndarray]) -> FamilyFunct
         Piece(Grid(map(tuple, own[f"grid.{number}"].tolist())), float(low), float(high))
         for number, (low, high) in enumerate(own["pieces"])
     )
-    ranges = [value for value in whole.open.values() if isinstance(value, Between)]
+    ranges = list(ranges_of(whole).values())
     with double():
         network = Network.from_arrays(whole.nominal, own)
         exact = exact_of(whole.nominal, names, own)
@@ -109,6 +109,6 @@ def _probes(family: Family) -> np.ndarray:
     rng, problem = np.random.default_rng(0), family.function.exact.problem
     ends = [(problem.start, problem.horizon), *problem.domain.bounds]
     places = [low + (high - low) * rng.random(16) for low, high in ends]
-    given = {name: family.problem.open[name].at(rng.random(16)) for name in family.names}
+    given = {name: own.at(rng.random(16)) for name, own in ranges_of(family.problem).items()}
     values = family(*places, **given)
     return np.stack(values if isinstance(values, tuple) else (values,))

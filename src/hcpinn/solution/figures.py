@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..errors import MethodError
@@ -78,7 +79,9 @@ def family_figure(family: Family) -> Figure:
     fixed = {other: problem.open[other].nominal for other in others}
     end = float(family.function.exact.problem.horizon)
     found = family(end, x, **{name: values[:, None]}, **fixed)
-    fields = problem.to_components([np.asarray(f) for f in (found if isinstance(found, tuple) else (found,))])
+    fields = problem.to_components(
+        [jnp.asarray(f) for f in (found if isinstance(found, tuple) else (found,))]
+    )
     count = len(problem.components)
     figure, axes = subplots(1, count, (max(4.4, _WIDE / 2 * count), 3.2))
     for axis, component, field in zip(

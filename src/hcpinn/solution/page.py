@@ -49,7 +49,7 @@ def write_page(solution: Solution | Family, path: str | Path) -> Path:
     with double():
         network, exact, nodes = _parts(solution)
         facts = _facts(solution) | _network(network) | _carried(network, exact, nodes)
-    template = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    template = resources.files(__name__.rpartition(".")[0]).joinpath("page.html").read_text(encoding="utf-8")
     text = template.replace("@title@", html.escape(problem.name)).replace(
         "@verdict@", html.escape(str(solution.verdict))
     )

@@ -109,7 +109,7 @@ def filled(values: np.ndarray) -> np.ndarray:
     from scipy.ndimage import distance_transform_edt
 
     nearest = distance_transform_edt(missing, return_distances=False, return_indices=True)
-    return values[tuple(nearest)]
+    return values[tuple(np.asarray(nearest))]
 
 
 def field_colours(values: np.ndarray) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..descent import Method
 from ..errors import HcpinnError, ProblemError
+from ..evolution import Evolution
 from ..machine.provenance import Provenance
 from ..objective.residual import residual_of
 from ..outcome import Function, History, PointWeights, Stop
@@ -39,7 +40,7 @@ class Solution:
     """
 
     problem: Problem
-    method: Method
+    method: Method | Evolution
     seed: int
     function: Function
     """What the engine found, at rows (t, x, …)."""

@@ -98,7 +98,7 @@ def along_normal(
     def value(x: Array) -> Array:
         return function(t, [x if axis == side.axis else other for axis, other in enumerate(space)])
 
-    found = [value]
+    found: list[Callable[[Array], Array]] = [value]
     for _ in range(highest):
         found.append(_rate(found[-1]))
     edge = jnp.full_like(t, problem.domain.bounds[side.axis][side.end])

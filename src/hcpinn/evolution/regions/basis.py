@@ -11,13 +11,14 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
 
 from ...machine.precision import double
-from ...problem import Index, Problem
+from ...problem import Index, Problem, Shape
 from .layer import RegionLayer
 
 _CUT = 1e-11
@@ -79,7 +80,7 @@ class RegionBasis:
 
 def held_on(problem: Problem, conditions: Conditions, count: int) -> tuple[Held, ...]:
     """The conditions with slopes at about `count` points."""
-    domain, found = problem.domain, []
+    domain, found = cast(Shape, problem.domain), []
     gated = gated_parts(conditions)
     total = sum(domain.extent(part) for part, _ in conditions)
     size = max(domain.lengths)
@@ -133,7 +134,7 @@ def make_basis(
     columns, sizes, rows = scipy.linalg.svd(root * neurons[0], full_matrices=False, check_finite=False)
     rank = int(np.sum(sizes > _CUT * sizes[0]))
     layer = dataclasses.replace(layer, mix=rows[:rank].T / sizes[:rank])
-    values = {zero: columns[:, :rank] / root}
+    values: dict[Index, np.ndarray] = {zero: columns[:, :rank] / root}
     values |= {i: f @ layer.mix for i, f in zip(order[1:], neurons[1:], strict=True)}
     held = held_on(problem, conditions, round(8 * math.sqrt(len(layer.biases))) + 64)
     null, reach = np.eye(rank), np.zeros((rank, 0))

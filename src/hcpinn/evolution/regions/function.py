@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
 
 import equinox as eqx
 import jax
@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ...machine.precision import double
-from ...problem import Index, Problem
+from ...problem import Index, Problem, Shape
 from ..lift import Carrier
 from ..radau import Track, scheme
 from .layer import RegionLayer
@@ -118,7 +118,7 @@ class RegionFunction(eqx.Module):
                 np.asarray(arrays[f"layer.{number}.{name}"]) for name in ("weights", "biases", "mix", "gated")
             )
             parts = tuple(p for p, own in zip(problem.domain.parts, gated, strict=True) if own)
-            layers.append(RegionLayer(weights, biases, mix, problem.domain, parts))
+            layers.append(RegionLayer(weights, biases, mix, cast(Shape, problem.domain), parts))
             powers.append(np.asarray(arrays[f"powers.{number}"]))
         with double():
             return cls(tuple(layers), np.asarray(arrays["edges"]), tuple(powers), Carrier(problem))
@@ -148,9 +148,7 @@ def assemble(system: RegionSystem, track: Track) -> RegionFunction:
     return RegionFunction(layers, np.asarray(track.times), tuple(parts), system.carrier)
 
 
-def _carried(
-    system: RegionSystem, number: int, track: Track, nodes: Sequence[float], count: int
-) -> np.ndarray:
+def _carried(system: RegionSystem, number: int, track: Track, nodes: np.ndarray, count: int) -> np.ndarray:
     """R h(t) on each step as a polynomial through its values at as many Chebyshev points as c has powers."""
     basis, edges = system.bases[number], np.asarray(track.times)
     if not system._moves:

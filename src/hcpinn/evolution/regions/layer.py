@@ -18,7 +18,7 @@ from jaxtyping import Array
 
 from ... import jets
 from ...machine.precision import double
-from ...problem import Domain, Index
+from ...problem import Index, Shape
 
 _CHUNK = 512
 
@@ -34,7 +34,7 @@ class RegionLayer(eqx.Module):
     biases: Any
     mix: Any
     """M, (neurons + 1) × functions."""
-    domain: Domain = eqx.field(static=True)
+    domain: Shape = eqx.field(static=True)
     gated: tuple[str, ...] = eqx.field(static=True)
     """The parts on which the functions vanish."""
 
@@ -77,7 +77,7 @@ def _in_chunks(layer: RegionLayer, chunks: Array, indices: tuple[Index, ...]) ->
 
 
 def sample(
-    domain: Domain,
+    domain: Shape,
     gated: Sequence[str],
     count: int,
     pairs: tuple[np.ndarray, np.ndarray] | None,

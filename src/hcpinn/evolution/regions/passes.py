@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
-from ...problem import Index, Problem
+from ...problem import Index, Problem, Shape
 from ..estimate import Solved
 from ..lift import Carrier
 from ..limits import Limits
@@ -62,7 +63,7 @@ class RegionSpace:
         return 2 * max(self._on(self.first, None, 0).growth(), 0.0) + _RISE / self.problem.duration
 
     def _on(self, count: int, pairs: Pairs | None, number: int) -> RegionSystem:
-        problem, domain = self.problem, self.problem.domain
+        problem, domain = self.problem, cast(Shape, self.problem.domain)
         points, weights = domain.quadrature(round(_ROOM * count * (1.0 if number % 2 else 1.1)))
         kinds = {}
         bases = []
@@ -110,7 +111,8 @@ class RegionSpace:
     def unseen(self, solved: Solved) -> float:
         """The residual at other points, carried on by the equation: see `estimate.unseen`."""
         coarse = solved.projection
-        points, weights = self.problem.domain.quadrature(round(1.7 * len(coarse.space)))
+        domain = cast(Shape, self.problem.domain)
+        points, weights = domain.quadrature(round(1.7 * len(coarse.space)))
         kinds = {id(b): b for b in coarse.bases}
         fresh = {key: moved(basis, points, weights) for key, basis in kinds.items()}
         fine = RegionSystem(self.problem, self.pointwise, self.carrier, [fresh[id(b)] for b in coarse.bases])

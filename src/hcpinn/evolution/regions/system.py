@@ -202,13 +202,13 @@ class RegionSystem:
         state = np.zeros(self.unknowns)
         matrix = self.jacobian(self.problem.start, state)
         if self.order == 1:
-            return float(np.linalg.eigvals(matrix).real.max())
+            return float(np.real(np.linalg.eigvals(matrix)).max())
         damping = self.jacobian(self.problem.start, state, 1)
         if not damping.any():
-            return float(np.sqrt(np.linalg.eigvals(matrix).astype(complex)).real.max())
+            return float(np.real(np.sqrt(np.linalg.eigvals(matrix).astype(complex))).max())
         unit = np.eye(len(matrix))
         whole = np.block([[0 * unit, unit], [matrix, damping]])
-        return float(np.linalg.eigvals(whole).real.max())
+        return float(np.real(np.linalg.eigvals(whole)).max())
 
     def linearised(self, time: float, state: np.ndarray) -> Callable[[complex], Callable[..., np.ndarray]]:
         """Solvers of (μ − J) x = b."""

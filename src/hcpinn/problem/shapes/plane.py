@@ -231,7 +231,7 @@ def _implicit(function: Callable[..., Any], corners: np.ndarray, name: str, coun
         )
     grid = values.reshape(count + 1, count + 1)
     lines = contourpy.contour_generator(x=axes[0], y=axes[1], z=grid).lines(0.0)
-    lines = [line for line in lines if len(line) >= 8]
+    lines = [np.asarray(line) for line in lines if len(line) >= 8]
     slope = np.hypot(*np.gradient(grid, axes[1], axes[0]))
     near = np.abs(grid) < np.ptp(grid) * 3 / count
     scale = 1 / float(np.median(slope[near])) if near.any() else 1.0

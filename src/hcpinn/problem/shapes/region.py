@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...errors import ProblemError
-from ..domain import Domain
+from ..domain import Shape
 from .carrier import module_of
 from .checked import number, place
 from .curve import Curve, panels
@@ -24,14 +24,12 @@ _SLIVER = 1e-6
 """Area over the square of the perimeter below which a region is too thin to be meant."""
 
 
-class Region(Domain):
+class Region(Shape):
     """A region of the plane: `Disk`, `Ellipse`, `Polygon`, `Annulus`, `Implicit` and what they combine to.
 
     `|` is the union, `&` the intersection, `-` the difference; `move`, `scale` and `turn` give other regions.
     The parts of its boundary have the names of the shapes they come from.
     """
-
-    product: ClassVar[bool] = False
 
     def __init__(self, tree: Tree):
         """`tree` says what it is made of."""
@@ -197,7 +195,7 @@ class Region(Domain):
         """The longest side of the bounding box."""
         return max(self.lengths)
 
-    @cached_property
+    @property
     def remarks(self) -> tuple[str, ...]:
         """A sentence on each re-entrant corner."""
         known = {id(w.corner) for w in self.wedges}

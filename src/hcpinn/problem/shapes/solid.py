@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...errors import ProblemError
-from ..domain import Domain
+from ..domain import Shape
 from .carrier import Carrier, Conic, Flat
 from .checked import number, place
 from .curve import panels
@@ -114,10 +114,8 @@ _PATCHES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 _AREAS = {"sphere": 4 * np.pi, "side": 2 * np.pi, "disk": np.pi, "square": 1.0}
 
 
-class Solid(Domain):
+class Solid(Shape):
     """A solid: `Ball`, `Cylinder`, `Box`, what two have in common (`&`), and one cut out of another (`-`)."""
-
-    product: ClassVar[bool] = False
 
     def __init__(self, tree: Tree, filled: Callable[[int], tuple[np.ndarray, np.ndarray]] | None = None):
         """`filled` gives Gauss points and weights where the solid has some of its own."""
@@ -150,8 +148,12 @@ class Solid(Domain):
     def parts(self) -> tuple[str, ...]:
         return tuple(self._surfaces)
 
-    @cached_property
+    @property
     def volume(self) -> float:
+        return self._volume
+
+    @cached_property
+    def _volume(self) -> float:
         return float(self.quadrature(1 << 16)[1].sum())
 
     @property
@@ -372,6 +374,6 @@ def brick(bounds: Sequence[tuple[float, float]]) -> Leaf:
             surfaces.append(Surface("square", matrix, at, Flat(at, way), f"{letter}.{end}"))
 
     def member(points: np.ndarray) -> np.ndarray:
-        return ((points > low) & (points < high)).all(axis=1)
+        return np.all((points > low) & (points < high), axis=1)
 
     return Leaf("box", tuple(surfaces), member, f"Box of {' × '.join(f'{v:g}' for v in high - low)}")

@@ -82,4 +82,6 @@ def samples_of(table: Mapping[str, Any]) -> Samples:
         numbers = {name: np.array(own, float) for name, own in table.items()}
     except (TypeError, ValueError) as error:
         raise ProblemError("Data in place are lists of numbers.") from error
-    return Samples(numbers.pop("values"), **numbers)
+    values = numbers.pop("values")
+    grids: dict[str, Any] = dict(numbers)
+    return Samples(values, **grids)
