@@ -16,6 +16,7 @@ from ..descent import Method, from_dict, to_dict
 from ..descent.runs import Run
 from ..equation import fingerprint
 from ..errors import FileError, HcpinnError, UnusableFileError
+from ..evolution import Evolution
 from ..machine.programs import BY_RULE, BY_TIMING
 from ..problem import Problem
 from ..solution import Solution
@@ -210,7 +211,7 @@ def failure(run: Run, reason: str, *, key: str, commit: str, finished: str) -> R
     return Record(**identity, status=FAILED, reason=reason, commit=commit, finished=finished)
 
 
-def _identity(key: str, problem: Problem, method: Method, seed: int) -> dict[str, Any]:
+def _identity(key: str, problem: Problem, method: Method | Evolution, seed: int) -> dict[str, Any]:
     return {
         "key": key,
         "problem": problem.name,
