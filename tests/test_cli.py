@@ -251,6 +251,9 @@ def test_help_fills_its_lines_and_breaks_no_example(command, monkeypatch):
         (["allen-cahn-2", "-m", "quick", "--steps", "10,many"], ["steps takes 2 whole numbers", "'10,many'"]),
         (["allen-cahn-2", "-m", "quick", "--steps", "10,-1"], ["steps takes 2 whole numbers", "'10,-1'"]),
         (["allen-cahn-2", "-m", "quick", "--steps", "0,0"], ["at least one stage"]),
+        (["allen-cahn-2", "--points", str(2**63)], ["at most 2,147,483,647", str(2**63)]),
+        (["a" * 5_000], ["aaaa", "File name too long"]),
+        (["allen-cahn-2", "--method", "a" * 5_000 + ".toml"], ["aaaa", "File name too long"]),
     ],
 )
 def test_nonsense_is_answered_in_one_sentence(arguments, words, tmp_path):

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -92,3 +94,8 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_the_version_is_a_version():
     assert all(part.isdigit() for part in hc.__version__.split(".")[:2])
+
+
+def test_every_dependency_has_an_upper_bound():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert [wanted for wanted in project["dependencies"] if "<" not in wanted] == []

@@ -243,6 +243,8 @@ HOSTILE = {
     "a deep header": {"hcpinn.json": "[" * 10**6, "theta.npy": npy(np.ones(3))},
     "a long header": {"hcpinn.json": HEAD + " " * 2**25, "theta.npy": npy(np.ones(3))},
     "a header with NaN": {"hcpinn.json": HEAD[:-1] + ', "seconds": NaN}', "theta.npy": npy(np.ones(3))},
+    "a number without end": {"hcpinn.json": HEAD[:-1] + ', "seconds": 1' + "0" * 400 + "}"},
+    "half a letter": {"hcpinn.json": HEAD[:-1] + ', "name": "\\ud800"}', "theta.npy": npy(np.ones(3))},
     "a deep shape": {"hcpinn.json": HEAD, "theta.npy": b"\x93NUMPY\x01\x00\x10\x27" + b"(" * 10000},
     "an open text": {"hcpinn.json": HEAD, "theta.npy": b"\x93NUMPY\x01\x00\x10\x00" + b'{"descr": """<f8'},
 }

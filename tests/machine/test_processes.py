@@ -1,5 +1,6 @@
 """Processes that train together: they find each other, agree, and leave one set of results."""
 
+import multiprocessing
 import os
 import socket
 import subprocess
@@ -76,3 +77,31 @@ def test_a_platform_that_is_not_there_is_said(monkeypatch):
     monkeypatch.setenv("JAX_PLATFORMS", "cuda")
     with pytest.raises(MethodError, match="no device of JAX_PLATFORMS=cuda. Unset"):
         processes.check_devices()
+
+
+def test_a_platform_that_is_not_there_is_said_wherever_computing_begins():
+    found = subprocess.run(
+        [sys.executable, "-c", "import hcpinn; hcpinn.find_problem('advection')"],
+        env={**os.environ, "JAX_PLATFORMS": "cuda"},
+        capture_output=True,
+        text=True,
+    )
+    assert "MethodError: JAX finds no device of JAX_PLATFORMS=cuda. Unset" in found.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
+def test_a_copy_of_a_process_that_has_computed_says_so_instead_of_waiting():
+    hc.find_problem("advection")
+    child = multiprocessing.get_context("fork").Process(target=_declare_in_a_copy)
+    child.start()
+    child.join(30)
+    child.kill()
+    assert child.exitcode == 7
+
+
+def _declare_in_a_copy():
+    try:
+        hc.solve("advection")
+    except MethodError as error:
+        os._exit(7 if "forked from one in which JAX had already computed" in str(error) else 1)

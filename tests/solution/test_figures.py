@@ -11,6 +11,7 @@ import hcpinn as hc
 from declarations import declare
 from hcpinn.descent import History, PointWeights
 from hcpinn.errors import HcpinnError
+from hcpinn.solution.canvas import finish, subplots
 from hcpinn.solution.figures import field_figure
 from hcpinn.solution.shown import Shown, field_colours
 from solutions import SOLUTION, SYSTEM, WAVE, heat_reference, make
@@ -225,3 +226,19 @@ def test_threads_draw_side_by_side_as_one_after_the_other(tmp_path):
     with ThreadPoolExecutor(4) as threads:
         paths = list(threads.map(lambda n: WEIGHTED.plot_history(tmp_path / f"{n}.png"), range(8)))
     assert [path.read_bytes() == alone for path in paths] == [True] * 8
+
+
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_names_are_drawn_as_they_are_and_powers_of_ten_as_powers(tmp_path, ending):
+    names = ["$$", r"$\frac", "co$t", "a$_b$"]
+    figure, axes = subplots(1, 1, (4, 3))
+    axis = axes[0][0]
+    for name in names:
+        axis.semilogx([1e-3, 1e3], [0, 3], label=name)
+    axis.set(title=names[0], xlabel=names[1], ylabel=names[2])
+    axis.set_yticks(range(4), names)
+    axis.legend()
+    finish(figure, tmp_path / f"a.{ending}")
+    assert (tmp_path / f"a.{ending}").stat().st_size > 1000
+    assert [text.get_parse_math() for text in axis.get_yticklabels()] == [False] * 4
+    assert {text.get_parse_math() for text in axis.get_xticklabels()} == {True}

@@ -80,3 +80,24 @@ def test_records_that_are_not_whole_or_of_another_version_are_refused():
         Record.from_plain({**plain, "version": 99}, source="there")
     with pytest.raises(FileError, match="not a record"):
         Record.from_plain([], source="there")
+
+
+@pytest.mark.parametrize(
+    "garbled",
+    [
+        {"summary": {"rel_l2": {"u": "small"}}},
+        {"summary": {"verdict": {}}},
+        {"summary": {"reference": True}},
+        {"summary": {"versions": {"jax": 10}}},
+        {"summary": {"parameters_trained": [37]}},
+        {"history": {"step": [10**30], "loss": [1.0]}},
+        {"history": {"step": [1], "loss": ["low"]}},
+        {"method_text": {"stages": [{"steps": "many"}]}},
+        {"device_s": "long"},
+        {"group": [1]},
+    ],
+    ids=lambda garbled: f"{garbled}"[:40],
+)
+def test_records_whose_parts_are_of_another_kind_are_refused(garbled):
+    with pytest.raises(FileError, match="there is not a whole record: it lacks or garbles"):
+        Record.from_plain({**record().to_plain(), **garbled}, source="there")

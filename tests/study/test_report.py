@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import json
 import re
 import sys
 from pathlib import Path
@@ -171,9 +172,12 @@ def test_a_page_that_nobody_registers_and_a_damaged_statement_are_answered_in_a_
     state(store, dataclasses.replace(study(hc.Run(DECAY, method())), page="nobodys"))
     with pytest.raises(UnknownNameError, match="no page of studies 'nobodys'"):
         write_report(tmp_path)
-    (tmp_path / "study.json").write_text('{"kind": "study", "version": 1, "studies": [{}]}')
-    with pytest.raises(FileError, match=r"study\.json is damaged: it does not state a study"):
-        write_report(tmp_path)
+    section = {"name": "a", "title": "A", "lines": []}
+    whole = {"name": "a", "title": "A", "page": "", "sections": [section]}
+    for said in ([{}], {}, [{**whole, "title": 1}], [{**whole, "name": []}], [whole]):
+        (tmp_path / "study.json").write_text(json.dumps({"kind": "study", "version": 1, "studies": said}))
+        with pytest.raises(FileError, match=r"study\.json is damaged: it does not state a study"):
+            write_report(tmp_path)
 
 
 def test_device_time_is_shared_by_runs_that_trained_together():

@@ -136,11 +136,9 @@ def solve(
     from ..descent import Stop, remove_checkpoints
     from ..machine.files import written
     from ..machine.interrupt import patient_interrupt
-    from ..machine.processes import check_devices
     from ..machine.programs import keep_programs
 
     keep_programs()
-    check_devices()
     problem = problem_from(name).with_parameters(**assignments(set_ or [], ranges=True))
     if problem.open:
         from .family import solve_ranges

@@ -41,6 +41,12 @@ LARGEST_TOML = 2**18
 _LONG_KEY = re.compile(r"""(?:(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*\.[ \t]*){16}""")
 """A key of so many parts, whose reading takes memory with the square of their number."""
 
+_HALF_LETTER = re.compile(rb"\\u[dD][89abAB]")
+"""How JSON writes half of a letter outside of the basic plane, which should have its other half beside it."""
+
+_MOST_DIGITS = 300
+"""Of a whole number in JSON, so that it can be calculated with."""
+
 _PIECE = 2**20
 """Bytes of an array that are read at once, so that it is in memory only once."""
 
@@ -224,7 +230,10 @@ def parse_json(text: bytes, source: object) -> Any:
     if len(text) > LARGEST_TEXT:
         raise UnusableFileError(f"{source} is not of hcpinn: its text is longer than {LARGEST_TEXT:,} bytes.")
     try:
-        return json.loads(text.decode(), parse_constant=_no_number)
+        found = json.loads(text.decode(), parse_constant=_no_number, parse_int=_whole)
+        if _HALF_LETTER.search(text):  # which could not be written again
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
     except (ValueError, RecursionError) as error:
         raise UnusableFileError(f"{source} is damaged: it is not JSON ({error}).") from error
 
@@ -257,6 +266,12 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"a number has more than {_MOST_DIGITS} digits")
+    return int(digits)
 
 
 def read_archive(

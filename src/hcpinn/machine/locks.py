@@ -19,18 +19,20 @@ from pathlib import Path
 
 from ..errors import FileError
 
-_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
-"""What the operating system says of a lock that someone holds; anything else says that there are no locks."""
-
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 if sys.platform == "win32":
     import msvcrt
 
+    _TAKEN = (errno.EACCES, errno.EDEADLK)
+
     def _lock(handle: int) -> None:
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
 else:
     import fcntl
+
+    _TAKEN = (errno.EWOULDBLOCK,)
+    """What the system says of a lock that someone holds; anything else says that there are no locks."""
 
     def _lock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

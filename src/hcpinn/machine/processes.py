@@ -51,7 +51,12 @@ def join(text: str) -> None:
 
 
 def check_devices() -> None:
-    """Raise a `MethodError` if JAX cannot start on the platform that it was told to use."""
+    """Raise a `MethodError` where JAX cannot start on the platform it was told to use, or would only wait."""
+    if _forked:
+        raise MethodError(
+            "This process was forked from one in which JAX had already computed, so computing here would "
+            "never end. Start it afresh instead, with multiprocessing.get_context('spawn')."
+        )
     try:
         jax.local_devices()
     except (RuntimeError, AssertionError) as error:
@@ -62,6 +67,25 @@ def check_devices() -> None:
             "Unset JAX_PLATFORMS to compute on the CPU, or install what the device needs: "
             "pip install 'hcpinn[gpu]'."
         ) from error
+
+
+def has_started() -> bool:
+    """Whether JAX has looked for devices."""
+    from jax._src import xla_bridge  # nothing public tells without looking
+
+    return getattr(xla_bridge, "backends_are_initialized", bool)()
+
+
+def _note_fork() -> None:
+    global _forked
+    _forked = has_started()
+
+
+_forked = False
+"""Whether this process began as a copy of one in which JAX had threads, which the copy has not."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 def _parts(text: str) -> tuple[str, int, int]:

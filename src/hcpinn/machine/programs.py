@@ -31,9 +31,11 @@ def keep_programs() -> None:
     import jax
     from jax.experimental.compilation_cache import compilation_cache
 
+    from .processes import has_started
+
     flags = os.environ.get("XLA_FLAGS", "").strip()
     in_a_file = flags and not flags.startswith("-")  # then XLA_FLAGS is the name of a file
-    if not (in_a_file or {_DETERMINISTIC, _LEVEL} & _flags().keys() or _started()):
+    if not (in_a_file or {_DETERMINISTIC, _LEVEL} & _flags().keys() or has_started()):
         os.environ["XLA_FLAGS"] = f"{flags} {_DETERMINISTIC}=true".strip()
     if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
         return
@@ -41,13 +43,6 @@ def keep_programs() -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     compilation_cache.reset_cache()  # JAX may have found no folder before
-
-
-def _started() -> bool:
-    """Whether JAX has looked for devices, after which it ignores `XLA_FLAGS`."""
-    from jax._src import xla_bridge  # nothing public tells without looking
-
-    return getattr(xla_bridge, "backends_are_initialized", bool)()
 
 
 def choice_of_kernels(platform: str) -> str:

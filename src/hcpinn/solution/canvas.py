@@ -100,6 +100,22 @@ def finish(figure: Figure, path: str | Path | None, theme: Theme = "light") -> F
     return write_bytes(path, buffer.getvalue())
 
 
+def _as_written(artist: Any) -> None:
+    """Show texts as they are: a `$` in a name begins no formula. Only numbers at ticks may be formulas."""
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
+    from matplotlib.ticker import FuncFormatter
+
+    if isinstance(artist, Text):
+        artist.set_parse_math(False)
+    kept: tuple[Any, ...] = ()
+    if isinstance(artist, Axis) and not isinstance(artist.get_major_formatter(), FuncFormatter):
+        kept = (*artist.majorTicks, *artist.minorTicks, artist.get_offset_text())
+    for child in artist.get_children():
+        if child not in kept:
+            _as_written(child)
+
+
 @cache
 def _figure_kind() -> type[Figure]:
     """Figures with a canvas of their own, which notebooks show."""
@@ -110,6 +126,10 @@ def _figure_kind() -> type[Figure]:
         def __init__(self, *sizes: Any, **settings: Any):
             super().__init__(*sizes, **settings)
             FigureCanvasAgg(self)
+
+        def draw(self, renderer: Any) -> None:
+            _as_written(self)
+            super().draw(renderer)
 
         def _repr_png_(self) -> bytes:
             stream = io.BytesIO()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..descent.runs import Run
-from ..errors import FileError, HcpinnError, MethodError
+from ..errors import FileError, HcpinnError, MethodError, UnusableFileError
+from ..machine.files import read_json
 from .compare import FILE, Comparison, Pair, other_seeds
 from .declaration import Section, Study
 from .record import Record
@@ -172,8 +172,8 @@ def _check_place(place: Path, folder: Path, *, alone: bool) -> None:
     if place.samefile(folder) or not (place / FILE).exists():
         raise FileError(f"{place} is the folder of a study. A recheck needs a folder of its own.")
     try:
-        before = bool(json.loads((place / FILE).read_text("utf-8"))["asked"].get("alone"))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        before = bool(read_json(place / FILE)["asked"].get("alone"))
+    except (UnusableFileError, KeyError, TypeError, AttributeError) as error:
         raise FileError(f"{place / FILE} cannot be read as the result of a recheck.") from error
     if before != alone:
         way = "in their groups" if alone else "each by itself"

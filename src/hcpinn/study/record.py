@@ -17,6 +17,7 @@ from ..descent.runs import Run
 from ..equation import fingerprint
 from ..errors import FileError, HcpinnError, UnusableFileError
 from ..evolution import Evolution
+from ..machine.plain import NUMBER, has_shape
 from ..machine.programs import BY_RULE, BY_TIMING
 from ..problem import Problem
 from ..solution import Solution
@@ -33,10 +34,28 @@ DIGITS = 12
 _LATER = ("group", "accuracy", "device_s")
 """What records did not have at first."""
 
-_KINDS = {
+_ERRORS = (None, {str: NUMBER})
+_SHAPES = {
     **dict.fromkeys(("key", "problem", "method", "status", "reason", "commit", "finished"), str),
-    **dict.fromkeys(("parameters", "method_text", "summary", "history"), dict),
     **dict.fromkeys(("seed", "trained_together"), int),
+    **dict.fromkeys(("accuracy", "device_s"), NUMBER),
+    "parameters": {str: int | float},
+    "method_text": {"name": str, "stages": [{"steps": int}], "points": int},
+    "history": {str: [NUMBER]},
+    "group": [str],
+    "summary": {
+        **dict.fromkeys(("rel_l2", "rel_l1"), _ERRORS),
+        **dict.fromkeys(("rel_l2_at", "rel_l1_at"), (None, {str: _ERRORS})),
+        **dict.fromkeys(("estimated_error", "verdict_error", "final_loss", "wall_s"), NUMBER),
+        **dict.fromkeys(("steps", "parameters_trained"), int),
+        **dict.fromkeys(("verdict", "engine", "stop_reason"), str),
+        "verdict_reasons": [str],
+        "notes": [str],
+        **dict.fromkeys(("device", "kernels"), str | None),
+        "reference": (None, {"solver": str, "error_estimate": NUMBER, "notes": [str]}),
+        "versions": (None, {str: str | None}),
+        "stages": [[str | int]],
+    },
 }
 """What the parts of a record are in a file."""
 
@@ -111,18 +130,16 @@ class Record:
         check_version(data, "record", source)
         try:
             values = {n: data[n] for n in cls.__dataclass_fields__ if n in data or n not in _LATER}
-            for name, kind in _KINDS.items():
-                if not isinstance(values[name], kind):
+            for name, value in values.items():
+                if not has_shape(value, _SHAPES[name]):
                     raise TypeError(f"'{name}'")
-            if not all(isinstance(value, int | float) for value in values["parameters"].values()):
-                raise TypeError("'parameters'")
-            values["group"] = tuple(map(str, values.get("group", ())))
+            values["group"] = tuple(values.get("group", ()))
             if values["summary"]:
                 values["summary"] = {**values["summary"], "method_settings": values["method_text"]}
             values["method_text"] = json.dumps(values["method_text"])
             values["history"] = {name: _curve(name, v) for name, v in values["history"].items()}
             return cls(**values)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UnusableFileError(
                 f"{source} is not a whole record: it lacks or garbles {error}."
             ) from error

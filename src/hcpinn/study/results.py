@@ -16,12 +16,18 @@ from typing import Any
 
 from ..errors import FileError
 from ..machine.files import read_json, write_bytes
+from ..machine.plain import has_shape
 from .declaration import Section, Study
 from .record import DIGITS, VERSION, Record, check_version, digest
 from .store import Store
 
 FILE = "study.json"
 _KIND = "study"
+
+_LINE = {**dict.fromkeys(("label", "problem", "method", "settings"), str), "parameters": {str: int | float}}
+_SECTION = {"name": str, "title": str, "lines": [{**_LINE, "keys": [str]}]}
+_SHAPE = {"studies": [{"name": str, "title": str, "page": str, "sections": [_SECTION]}]}
+"""What the file holds."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +138,10 @@ def _read(path: Path) -> list[StatedStudy]:
     try:
         data = read_json(path, inside=path.parent)
         check_version(data, _KIND, path)
+        if not has_shape(data, _SHAPE):
+            raise TypeError("a part of it is of another kind")
+        if not all(section["lines"] for study in data["studies"] for section in study["sections"]):
+            raise ValueError("a section has no runs")
         return [
             StatedStudy(
                 study["name"],

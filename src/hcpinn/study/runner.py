@@ -14,9 +14,9 @@ from pathlib import Path
 
 from ..descent import Stop
 from ..descent.runs import Run
-from ..errors import MethodError
+from ..errors import FileError, MethodError, UnusableFileError
 from ..machine.commit import source_commit
-from ..machine.files import answering, write_bytes
+from ..machine.files import answering, read_json, write_bytes
 from ..machine.locks import Lock
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
@@ -179,10 +179,14 @@ class _Runner:
         found, kept = [], self.store.keys()
         for path in sorted(self.store.work.glob(f"*/{_GROUP}")):
             try:
-                data = json.loads(path.read_text("utf-8"))
+                data = read_json(path, inside=self.store.folder)
                 check_version(data, "group", path)
                 keys = tuple(data["keys"])
-            except (FileNotFoundError, ValueError, KeyError, TypeError):  # gone, or never whole
+            except (UnusableFileError, KeyError, TypeError):  # never whole
+                continue
+            except FileError:
+                if path.exists():
+                    raise
                 continue
             if set(keys) <= kept - self.retrying:
                 shutil.rmtree(path.parent, ignore_errors=True)
@@ -315,6 +319,6 @@ class _Runner:
 def _spent(folder: Path) -> float:
     """What an unfinished group has cost; 0 for a new one."""
     try:
-        return float(json.loads((folder / _GROUP).read_text("utf-8"))["device_s"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return float(read_json(folder / _GROUP)["device_s"])
+    except (FileError, ValueError, KeyError, TypeError):
         return 0.0

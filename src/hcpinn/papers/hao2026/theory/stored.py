@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ....descent import Method, to_dict
-from ....machine.files import write_bytes
+from ....errors import FileError
+from ....machine.files import read_json, write_bytes
 from ....problem import Problem
 from ....theory import hard_method
 from .analysis import analyse
@@ -186,8 +187,8 @@ def _deviations(decay: Mapping[str, Any]) -> str:
 
 def _known(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+        found = read_json(path)
+    except FileError:
         return {}
     return found if isinstance(found, dict) else {}
 
