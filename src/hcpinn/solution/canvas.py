@@ -110,7 +110,7 @@ def _as_written(artist: Any) -> None:
         artist.set_parse_math(False)
     kept: tuple[Any, ...] = ()
     if isinstance(artist, Axis) and not isinstance(artist.get_major_formatter(), FuncFormatter):
-        kept = (*artist.majorTicks, *artist.minorTicks, artist.get_offset_text())
+        kept = (*artist.get_major_ticks(), *artist.get_minor_ticks(), artist.get_offset_text())
     for child in artist.get_children():
         if child not in kept:
             _as_written(child)
