@@ -96,7 +96,7 @@ def fit(
 
 def _opened(problem: Problem, texts: list[str]) -> Problem:
     """The problem with the parameters that the command line calls unknown."""
-    from ..estimation import Unknown
+    from ..problem import Unknown
 
     values = {}
     for text in texts:

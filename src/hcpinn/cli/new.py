@@ -20,6 +20,7 @@ TEMPLATE = """\
 equation = "u_t = gamma u_xx - 5 (u^3 - u)"
 
 # An interval, or a box: {{ x = [0, 1], y = [0, "2 pi"] }}. Numbers may be formulas.
+# A curved one: "disk((0, 0), 1) - disk((0.3, 0), 0.2, name=hole)", with conditions for `disk` and `hole`.
 domain = {{ x = [-1, 1] }}
 
 # The time at which it ends. It starts at 0, or at `start`.
@@ -38,6 +39,7 @@ boundary = "periodic"
 
 # Named numbers, which --set changes: hcpinn solve {name} --set gamma=0.01
 # A range solves for all values at once: gamma = "0.001..0.1 log"
+# hcpinn fit finds an unknown from data: gamma = {{ guess = 0.01, low = 0.0001 }}
 [parameters]
 gamma = 0.001
 

@@ -36,7 +36,7 @@ def show(
 
         hcpinn show allen-cahn-2
 
-        hcpinn show examples/heat.toml
+        hcpinn show examples/rod.toml
 
         hcpinn show gray-scott --text > mine.toml
     """
@@ -68,7 +68,7 @@ def _means(problem: Problem) -> dict[str, str]:
     from ..reference import planned
 
     why = applies(problem)
-    engine = f"{DEFAULT}; {TAKES_OVER} takes over where it does not get there"
+    engine = f"{DEFAULT}; if that fails, {TAKES_OVER}" if problem.domain.product else DEFAULT
     if why is not None:
         engine = f"{TAKES_OVER}, which trains: {why}"
     return {"solved by": engine, "checked by": planned(problem)}
@@ -93,10 +93,12 @@ def picture(problem: Problem, *, ascii_only: bool = False) -> list[str]:
     name, own = next(iter(values.items()))
     low, high = float(np.nanmin(own)), float(np.nanmax(own))
     shades = _SHADES[ascii_only]
-    steps = np.nan_to_num((own - low) / (high - low or 1.0) * (len(shades) - 1)).round().astype(int)
+    share = (own - low) / (high - low) if high > low else 0.5 + 0 * own
+    steps = np.nan_to_num(share * (len(shades) - 1)).round().astype(int)
     rows = ["".join(" " if np.isnan(v) else shades[s] for s, v in zip(steps[:, j], own[:, j], strict=True))
             for j in range(own.shape[1] - 1, -1, -1)]  # fmt: skip
-    return [f"{name} at the start, {low:.4g} ({shades[0] or 'blank'}) to {high:.4g} ({shades[-1]})", *rows]
+    span = f"{low:.4g}" if low == high else f"{low:.4g} (blank) to {high:.4g} ({shades[-1]})"
+    return [f"{name} at the start, {span}", *rows]
 
 
 def _curve(values: np.ndarray, ascii_only: bool) -> list[str]:

@@ -5,7 +5,6 @@ from .fit import fit
 from .measurements import Measurements
 from .result import CurveEstimate, Estimate, Fit, FitVerdict
 from .storage import load_fit
-from .unknown import Unknown
 
 __all__ = [
     "CurveEstimate",
@@ -13,7 +12,6 @@ __all__ = [
     "Fit",
     "FitVerdict",
     "Measurements",
-    "Unknown",
     "UnknownFunction",
     "fit",
     "load_fit",

@@ -10,9 +10,8 @@ import numpy as np
 import scipy.optimize
 
 from ..errors import ProblemError
-from ..problem import HORIZON, Between, Problem
+from ..problem import HORIZON, Between, Problem, Unknown
 from .curve import Curve, UnknownFunction, roughness
-from .unknown import Unknown
 
 _FARTHEST = 100.0
 """How many times larger or smaller than its guess an unknown without bounds may be."""

@@ -20,6 +20,7 @@ from .samples import Samples
 from .shapes import Annulus, Ball, Cylinder, Disk, Ellipse, Implicit, Polygon, Region, Solid
 from .sides import Ends, Side
 from .text import parse_problem, read_problem
+from .unknown import Unknown
 
 __all__ = [
     "HORIZON",
@@ -55,6 +56,7 @@ __all__ = [
     "Shape",
     "Side",
     "Solid",
+    "Unknown",
     "apply",
     "parse_problem",
     "ranges_of",

@@ -53,7 +53,7 @@ def _by_part(
     for name, declared in boundary.items():
         by_field = isinstance(declared, Mapping)
         own = _of_field(declared, fields, field, chosen) if by_field else declared
-        for part in _parts_of(str(name), domain, set(names)):
+        for part in parts_named(str(name), domain, set(names)):
             if part in found:
                 raise ProblemError(f"boundary gives two conditions for the part '{part}'. Name it once.")
             found[part] = _conditions(own, domain, field, chosen or by_field)
@@ -75,7 +75,7 @@ def _of_field(boundary: Mapping[str, Any], fields: tuple[str, ...], field: int, 
     return boundary[fields[field]]
 
 
-def _parts_of(name: str, domain: Domain, named: set[str]) -> list[str]:
+def parts_named(name: str, domain: Domain, named: set[str]) -> list[str]:
     """The parts that a name stands for: itself, all that begin with it and a dot, or the rest."""
     if name in domain.parts:
         return [name]
@@ -83,7 +83,7 @@ def _parts_of(name: str, domain: Domain, named: set[str]) -> list[str]:
     if group:
         return group
     if name == REST:
-        known = {p for n in named - {REST} for p in _parts_of(n, domain, named)}
+        known = {p for n in named - {REST} for p in parts_named(n, domain, named)}
         return [p for p in domain.parts if p not in known]
     raise ProblemError(
         f"boundary names '{name}', which is no part of the domain: {', '.join(domain.parts)}. "

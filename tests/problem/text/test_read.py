@@ -12,6 +12,7 @@ from hcpinn.catalog import ENTRIES
 from hcpinn.equation import content_of, fingerprint
 from hcpinn.problem.text.describe import initial_picture
 from hcpinn.problem.text.places import TextError
+from hcpinn.problem.text.shapes import read_domain, write_domain
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -99,6 +100,16 @@ def declared():
             "boundary": {"x": hc.Periodic(), "y": (hc.Neumann(0.0), hc.Dirichlet(0.0))},
             "parameters": {"D": 0.05},
         },
+        "pipe": {
+            "rhs": lambda u: u.laplacian,
+            "initial": 0.0,
+            "domain": hc.Disk((0, 0), 1) - hc.Disk((0.3, 0), 0.25, name="rod"),
+            "horizon": 0.3,
+            "boundary": {
+                "rod": hc.Dirichlet(lambda t: 1 - jnp.exp(-20 * t)),
+                "disk": hc.Robin(0.0, value=2.0),
+            },
+        },
         "profile": {
             "rhs": lambda u, x: (hc.apply(k, x) * u.x).x,
             "initial": u0,
@@ -125,6 +136,8 @@ def bits(problem):
     found = problem.evaluate_rhs(lambda n, i: values[n, i], points)
     found += problem.initial_values(points[1:])
     found += problem.initial_velocities(points[1:]) if problem.order == 2 else []
+    for piece in problem.pieces:
+        found += [value for own in problem.piece_values(piece, points) for value in own]
     for side in problem.sides:
         across = [p for i, p in enumerate(points[1:]) if i != side.axis]
         found += [value for own in problem.boundary_values(side, points[0], across) for value in own]
@@ -141,6 +154,33 @@ def test_an_example_is_what_python_declares_to_the_bit(name):
     again = hc.parse_problem(text.to_text())
     assert bits(again) == bits(text)
     assert fingerprint(again) == fingerprint(text)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        hc.Annulus(),
+        (hc.Disk() | hc.Box((0, 2), (-0.3, 0.3))).move(1.0, 0.0).scale(0.5).turn(0.2),
+        hc.Implicit(lambda x, y: 1 - x**2 - (1 + 0.3 * x) * y**2, ((-2, 2), (-2, 2))) - hc.Disk(radius=0.2),
+        hc.Disk() & hc.Disk((1, 0), 1) & hc.Disk((0.5, 0.2), 1),
+        hc.Ellipse((0, 0), (2, 1), 0.3) - (hc.Disk((0, 0), 0.3) | hc.Disk((0.2, 0), 0.3)),
+        hc.Polygon([(-1, -1), (0, -1), (0, 0), (1, 0), (1, 1), (-1, 1)], name="room"),
+        hc.Ball() - hc.Cylinder((0.1, 0), 0.2, (-2, 2)),
+    ],
+    ids=lambda domain: type(domain).__name__,
+)
+def test_a_shape_written_as_text_is_the_same_shape(domain):
+    again = read_domain(write_domain(domain), None)
+    assert again.signature == domain.signature
+    assert again.parts == domain.parts
+
+
+def test_a_domain_may_be_a_drawing_beside_the_text(tmp_path):
+    (tmp_path / "room.svg").write_text('<svg><path d="M0 0 L2 0 L2 -1 L0 -1 Z"/></svg>')
+    (tmp_path / "p.toml").write_text(text(**CURVED | {"domain": 'domain = "room.svg"'}))
+    problem = hc.read_problem(tmp_path / "p.toml")
+    assert problem.domain.volume == pytest.approx(2.0)
+    assert problem.domain.parts == tuple(f"polygon.{n}" for n in range(1, 5))
 
 
 def test_there_is_an_example_for_each_of_ten_kinds():
@@ -186,6 +226,47 @@ LINES = {
 
 def text(**changes):
     return "\n".join(line for line in {**LINES, **changes}.values() if line) + "\n"
+
+
+CURVED = {
+    "equation": 'equation = "u_t = laplacian(u)"',
+    "initial": "initial = 0",
+    "parameters": None,
+}
+
+PARTS = """[boundary]
+disk = "u = 0"
+polygon.1 = "u_n = 0"
+rest = "u_n = 1"
+"""
+
+
+@pytest.mark.parametrize(
+    ("domain", "boundary", "line", "column", "words"),
+    [
+        ("disk((0, 0), -1)", None, 2, 11, "radius of a disk must be a positive"),
+        ("disc((0, 0), 1)", None, 2, 11, "There are disk, ellipse"),
+        ("disk((0, 0), 1", None, 2, 15, "never closed"),
+        ("disk((0, 0), 1, 2)", None, 2, 11, "no more"),
+        ("disk((0, 0), size=1)", None, 2, 11, "no argument 'size'"),
+        ("disk((0, 0), 1) + disk((1, 0), 1)", None, 2, 27, "cannot stand here"),
+        ("disk((0, 0), 1) - disk((9, 0), 1)", None, 2, 27, "changes nothing"),
+        ("disk((0, 0), 1).open(1)", None, 2, 27, "not by 'open'"),
+        ("polygon((0, 0), (1, 1), (1, 0), (0, 1))", None, 2, 11, "crosses itself"),
+        ("implicit(1 - x^2 - z^2, ((-2, 2), (-2, 2)))", None, 2, 30, "'z' means nothing"),
+        ("disk((0, 0), u)", None, 2, 24, "'u' means nothing in a number of a domain"),
+        ("disk((0, 0), 1)", 'boundary = "periodic"', 5, 13, "A boundary is missing"),
+        ("disk((0, 0), 1)", "boundary = { rim = 'u = 0' }", 5, 14, "'rim', which is no part"),
+        ("disk((0, 0), 1)", "boundary = { disk = 'u_x = 0' }", 5, 22, "no derivative here"),
+        ("disk((0, 0), 1)", PARTS, 7, 9, "'polygon.1', which is no part"),
+    ],
+)
+def test_faults_of_shapes_and_of_their_parts_have_places_too(domain, boundary, line, column, words):
+    changes = {"domain": f'domain = "{domain}"'} | ({"boundary": boundary} if boundary else {})
+    with pytest.raises(TextError) as caught:
+        hc.parse_problem(text(**CURVED | changes))
+    assert words in str(caught.value)
+    assert (caught.value.line, caught.value.column) == (line, column)
 
 
 @pytest.mark.parametrize(
@@ -248,6 +329,9 @@ def test_a_condition_is_read_with_the_normal_outwards(condition, kind, factors, 
         ({"parameters": 'parameters = { g = "2..1" }'}, 6, 21, "A range goes from"),
         ({"parameters": "parameters = { sin = 1 }"}, 6, 16, "cannot be called"),
         ({"parameters": "parameter = { g = 1 }"}, 6, 1, "Did you mean 'parameters'?"),
+        ({"parameters": "parameters = { g = { low = 1 } }"}, 6, 20, "needs a guess"),
+        ({"parameters": "parameters = { g = { guess = 3, high = 1 } }"}, 6, 20, "must lie between"),
+        ({"parameters": "parameters = { g = { guess = 3, most = 1 } }"}, 6, 33, "no 'most'"),
         ({"data": 'data = { f = "no.csv" }'}, 7, 15, "without a file of its own"),
     ],
 )
@@ -258,6 +342,12 @@ def test_what_is_wrong_with_a_text_has_a_line_and_a_column(changes, line, column
     assert words in str(error)
     assert str(error).startswith(f"mine.toml, line {error.line}, column {error.column}: ")
     assert (error.line, error.column) == (line, column)
+
+
+def test_an_unknown_has_a_guess_and_bounds():
+    problem = hc.parse_problem(text(parameters='parameters = { g = { guess = "1/2", low = 0.1, high = 2 } }'))
+    assert problem.parameters["g"] == hc.Unknown(0.5, 0.1, 2.0)
+    assert hc.parse_problem(problem.to_text()).parameters == problem.parameters
 
 
 def test_ranges_and_numbers_as_formulas():

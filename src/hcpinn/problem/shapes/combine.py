@@ -11,7 +11,7 @@ from ..domain import Box, Domain
 from .plane import polygon
 from .region import Region
 from .solid import Solid, brick
-from .tree import OPERATIONS, Leaf, Tree, joined
+from .tree import OPERATIONS, Leaf, Made, Tree, joined
 
 
 def combined(operation: str, left: Domain, right: Any) -> Any:
@@ -24,11 +24,16 @@ def combined(operation: str, left: Domain, right: Any) -> Any:
             f"The {word} takes two shapes of the plane, or two of space, but these have {left.dimension} and "
             f"{right.dimension} dimension{'s' if right.dimension > 1 else ''}."
         )
-    if left.dimension == 3:
-        if operation == "|":
-            raise ProblemError("Solids have no union here: only & and - join them.")
-        return Solid(joined(operation, _tree(left), _tree(right)))
-    return Region(joined(operation, _tree(left), _tree(right)))
+    if left.dimension == 3 and operation == "|":
+        raise ProblemError("Solids have no union here: only & and - join them.")
+    return (Solid if left.dimension == 3 else Region)(joined(operation, _tree(left), _tree(right)))
+
+
+def shape_of(domain: Domain) -> Region | Solid:
+    """The domain as a shape, which can be moved, scaled and turned; a box is one by its faces."""
+    if isinstance(domain, Region | Solid):
+        return domain
+    return (Solid if domain.dimension == 3 else Region)(_tree(domain))
 
 
 def _tree(domain: Domain) -> Tree:
@@ -43,4 +48,4 @@ def _rectangle(box: Box) -> Leaf:
     """A box of the plane by its faces."""
     (a, b), (c, d) = box.bounds
     corners = np.array([[a, c], [b, c], [b, d], [a, d]])
-    return polygon(corners, "box", ["y.lower", "x.upper", "y.upper", "x.lower"])
+    return polygon(corners, "box", Made("box", box.bounds), ["y.lower", "x.upper", "y.upper", "x.lower"])

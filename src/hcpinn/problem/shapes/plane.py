@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,26 @@ from .carrier import Level
 from .checked import number, place
 from .curve import Arc, Contour, Segment, panels
 from .region import Region
-from .tree import Branch, Leaf
+from .tree import Branch, Leaf, Made
 
+_RESOLUTION = 200
 _TURN = (0.0, 2 * math.pi)
 
 
-def _ellipse(centre: np.ndarray, matrix: np.ndarray, name: str, words: str) -> Leaf:
+def _ellipse(centre: np.ndarray, matrix: np.ndarray, name: str, words: str, made: Made) -> Leaf:
     inverse = np.linalg.inv(matrix)
     return Leaf(
         name,
         (Arc(centre, matrix, _TURN, name),),
         lambda points: (((points - centre) @ inverse.T) ** 2).sum(axis=1) < 1,
         words,
+        made,
     )
+
+
+def _round(at: np.ndarray, size: float, name: str) -> Leaf:
+    words = f"Disk(({at[0]:g}, {at[1]:g}), {size:g})"
+    return _ellipse(at, size * np.eye(2), name, words, Made("disk", (tuple(map(float, at)), size)))
 
 
 class Disk(Region):
@@ -38,7 +46,7 @@ class Disk(Region):
         """`center` is a pair of numbers."""
         at = place(center, "The center of a disk", 2)
         size = number(radius, "The radius of a disk", positive=True)
-        super().__init__(_ellipse(at, size * np.eye(2), name, f"Disk(({at[0]:g}, {at[1]:g}), {size:g})"))
+        super().__init__(_round(at, size, name))
 
 
 class Ellipse(Region):
@@ -62,7 +70,9 @@ class Ellipse(Region):
         turn = number(angle, "The angle of an ellipse")
         c, s = math.cos(turn), math.sin(turn)
         matrix = np.array([[c, -s], [s, c]]) @ np.diag([a, b])
-        super().__init__(_ellipse(at, matrix, name, f"Ellipse(({at[0]:g}, {at[1]:g}), ({a:g}, {b:g}))"))
+        words = f"Ellipse(({at[0]:g}, {at[1]:g}), ({a:g}, {b:g}))"
+        made = Made("ellipse", (tuple(map(float, at)), (float(a), float(b)), turn))
+        super().__init__(_ellipse(at, matrix, name, words, made))
 
 
 class Annulus(Region):
@@ -77,12 +87,7 @@ class Annulus(Region):
             raise ProblemError(
                 f"The inner radius of an annulus, {small:g}, must be below the outer one, {large:g}."
             )
-        words = f"Disk(({at[0]:g}, {at[1]:g}), {large:g})", f"Disk(({at[0]:g}, {at[1]:g}), {small:g})"
-        leaves = (
-            _ellipse(at, size * np.eye(2), name, said)
-            for size, name, said in zip((large, small), ("outer", "inner"), words, strict=True)
-        )
-        super().__init__(Branch("-", *leaves))
+        super().__init__(Branch("-", _round(at, large, "outer"), _round(at, small, "inner")))
 
 
 class Polygon(Region):
@@ -107,7 +112,7 @@ class Polygon(Region):
         points = points[np.linalg.norm(following - points, axis=1) > 1e-12 * size]
         if len(points) < 3:
             raise ProblemError(f"A polygon has at least 3 different vertices, but {len(points)} are given.")
-        super().__init__(polygon(points, name))
+        super().__init__(polygon(points, name, Made("polygon", tuple(map(tuple, points.tolist())))))
 
     @staticmethod
     def from_file(path: str | Path, *, name: str = "polygon") -> Region:
@@ -126,7 +131,9 @@ def _of_rings(rings: list[np.ndarray], name: str) -> Region:
     return region
 
 
-def polygon(points: np.ndarray, name: str, parts: Sequence[str] | None = None) -> Leaf:
+def polygon(
+    points: np.ndarray, name: str, made: Made | None = None, parts: Sequence[str] | None = None
+) -> Leaf:
     """The leaf of a polygon whose edges do not cross; `parts` names its edges."""
     following = np.roll(points, -1, axis=0)
     _refuse_crossings(points, following)
@@ -144,7 +151,7 @@ def polygon(points: np.ndarray, name: str, parts: Sequence[str] | None = None) -
             left = x < ax + (y - ay) / (by - ay) * (bx - ax)
         return (spans & left).sum(axis=1) % 2 == 1
 
-    return Leaf(name, tuple(edges), member, f"Polygon of {len(points)} vertices")
+    return Leaf(name, tuple(edges), member, f"Polygon of {len(points)} vertices", made)
 
 
 def _refuse_crossings(points: np.ndarray, following: np.ndarray) -> None:
@@ -186,7 +193,7 @@ class Implicit(Region):
         box: Sequence[Sequence[float]],
         *,
         name: str = "implicit",
-        resolution: int = 200,
+        resolution: int = _RESOLUTION,
     ):
         """`function` takes x and y and uses elementwise functions of jax.numpy; `box` is ((a, b), (c, d)).
 
@@ -203,8 +210,12 @@ class Implicit(Region):
                 f"The box of an implicit region has no inside: {a:g} to {b:g}, {c:g} to {d:g}."
             )
         corners = np.array([[a, c], [b, c], [b, d], [a, d]])
-        frame = polygon(corners, "box", [f"box.{k}" for k in ("y.lower", "x.upper", "y.upper", "x.lower")])
-        super().__init__(Branch("&", _implicit(function, corners, name, resolution), frame))
+        edges = [f"box.{k}" for k in ("y.lower", "x.upper", "y.upper", "x.lower")]
+        made = Made("implicit", (function, ((a, b), (c, d))))
+        if resolution != _RESOLUTION:
+            made = replace(made, named={"resolution": resolution})
+        leaf = replace(_implicit(function, corners, name, resolution), made=made)
+        super().__init__(Branch("&", leaf, polygon(corners, "box", parts=edges)))
 
 
 def _implicit(function: Callable[..., Any], corners: np.ndarray, name: str, count: int) -> Leaf:

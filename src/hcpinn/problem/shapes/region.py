@@ -233,20 +233,22 @@ class Region(Shape):
 
     def move(self, x: float, y: float) -> Region:
         """The region moved by (x, y)."""
-        return self._mapped(np.eye(2), place((x, y), "The way of a shape", 2))
+        return self._mapped(np.eye(2), place((x, y), "The way of a shape", 2), "move", x, y)
 
     def scale(self, factor: float) -> Region:
         """The region with all coordinates multiplied by a factor."""
-        return self._mapped(number(factor, "The factor of a shape", positive=True) * np.eye(2), np.zeros(2))
+        size = number(factor, "The factor of a shape", positive=True)
+        return self._mapped(size * np.eye(2), np.zeros(2), "scale", size)
 
     def turn(self, angle: float) -> Region:
         """The region turned anticlockwise around the origin by an angle in radians."""
         turn = number(angle, "The angle of a shape")
         c, s = math.cos(turn), math.sin(turn)
-        return self._mapped(np.array([[c, -s], [s, c]]), np.zeros(2))
+        return self._mapped(np.array([[c, -s], [s, c]]), np.zeros(2), "turn", turn)
 
-    def _mapped(self, matrix: np.ndarray, shift: np.ndarray) -> Region:
-        return Region(self.tree.each(lambda leaf: leaf.mapped(matrix, shift)))
+    def _mapped(self, matrix: np.ndarray, shift: np.ndarray, method: str, *given: float) -> Region:
+        move = method, tuple(float(value) for value in given)
+        return Region(self.tree.each(lambda leaf: leaf.mapped(matrix, shift, move)))
 
     def plot(self, path: Any = None) -> Any:
         """Draw it with the names and normals of its parts; save to `path` or return the figure."""

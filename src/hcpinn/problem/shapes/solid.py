@@ -15,7 +15,7 @@ from ..domain import Shape
 from .carrier import Carrier, Conic, Flat
 from .checked import number, place
 from .curve import panels
-from .tree import Leaf, Tree
+from .tree import Leaf, Made, Tree
 
 _SAMPLES = 8192
 _ASIDE = 1e-6
@@ -265,13 +265,15 @@ class Solid(Shape):
 
     def move(self, x: float, y: float, z: float) -> Solid:
         """The solid moved by (x, y, z)."""
-        return self._mapped(np.eye(3), place((x, y, z), "The way of a solid", 3))
+        return self._mapped(np.eye(3), place((x, y, z), "The way of a solid", 3), "move", x, y, z)
 
     def scale(self, factor: float) -> Solid:
         """The solid with all coordinates multiplied by a factor."""
-        return self._mapped(number(factor, "The factor of a shape", positive=True) * np.eye(3), np.zeros(3))
+        size = number(factor, "The factor of a shape", positive=True)
+        return self._mapped(size * np.eye(3), np.zeros(3), "scale", size)
 
-    def _mapped(self, matrix: np.ndarray, shift: np.ndarray) -> Solid:
+    def _mapped(self, matrix: np.ndarray, shift: np.ndarray, method: str, *given: float) -> Solid:
+        move = method, tuple(float(value) for value in given)
         filled, scale = self._filled, abs(float(np.linalg.det(matrix)))
 
         def moved(count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -279,7 +281,7 @@ class Solid(Shape):
             points, weights = filled(count)
             return points @ matrix.T + shift, scale * weights
 
-        tree = self.tree.each(lambda leaf: leaf.mapped(matrix, shift))
+        tree = self.tree.each(lambda leaf: leaf.mapped(matrix, shift, move))
         return Solid(tree, None if filled is None else moved)
 
     def __repr__(self) -> str:
@@ -302,7 +304,8 @@ class Ball(Solid):
         matrix = size * np.eye(3)
         surface = Surface("sphere", matrix, at, Conic(at, np.eye(3) / size), name)
         words = f"Ball(({at[0]:g}, {at[1]:g}, {at[2]:g}), {size:g})"
-        leaf = Leaf(name, (surface,), lambda p: ((p - at) ** 2).sum(axis=1) < size**2, words)
+        made = Made("ball", (tuple(map(float, at)), size))
+        leaf = Leaf(name, (surface,), lambda p: ((p - at) ** 2).sum(axis=1) < size**2, words, made)
 
         def filled(count: int) -> tuple[np.ndarray, np.ndarray]:
             side = max(6, math.ceil((count / 2) ** (1 / 3)))
@@ -357,7 +360,8 @@ class Cylinder(Solid):
             return points.reshape(-1, 3), (wz[:, None] * weights[None]).ravel()
 
         words = f"Cylinder(({x:g}, {y:g}), {size:g}, ({low:g}, {high:g}))"
-        super().__init__(Leaf(name, surfaces, member, words), filled)
+        made = Made("cylinder", ((float(x), float(y)), size, (float(low), float(high))))
+        super().__init__(Leaf(name, surfaces, member, words, made), filled)
 
 
 def brick(bounds: Sequence[tuple[float, float]]) -> Leaf:
@@ -376,4 +380,5 @@ def brick(bounds: Sequence[tuple[float, float]]) -> Leaf:
     def member(points: np.ndarray) -> np.ndarray:
         return np.all((points > low) & (points < high), axis=1)
 
-    return Leaf("box", tuple(surfaces), member, f"Box of {' × '.join(f'{v:g}' for v in high - low)}")
+    words = f"Box of {' × '.join(f'{v:g}' for v in high - low)}"
+    return Leaf("box", tuple(surfaces), member, words, Made("box", tuple(bounds)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,19 @@ OPERATIONS: dict[str, tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
+class Made:
+    """How a simple shape was declared: its kind, its arguments, and how it was moved since."""
+
+    kind: str
+    arguments: tuple[Any, ...]
+    """Numbers, tuples of them, or for `implicit` its function first."""
+    named: Mapping[str, Any] = field(default_factory=dict)
+    """Further arguments by name."""
+    moves: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    """Methods called on it, with their arguments."""
+
+
+@dataclass(frozen=True, eq=False)
 class Leaf:
     """One simple shape: its pieces of boundary, and which points are inside."""
 
@@ -28,6 +41,8 @@ class Leaf:
     member: Member
     words: str
     """How its declaration reads."""
+    made: Made | None = None
+    """How it was declared; nothing for a leaf that belongs to the declaration of another."""
 
     def leaves(self) -> Iterator[Leaf]:
         yield self
@@ -44,11 +59,12 @@ class Leaf:
 
         return replace(self, name=name, pieces=tuple(p.renamed(part(p.part)) for p in self.pieces))
 
-    def mapped(self, matrix: np.ndarray, shift: np.ndarray) -> Leaf:
-        """The image under x ↦ M x + s."""
+    def mapped(self, matrix: np.ndarray, shift: np.ndarray, move: tuple[str, tuple[float, ...]]) -> Leaf:
+        """The image under x ↦ M x + s, which `move` is the declaration of."""
         inverse, member = np.linalg.inv(matrix), self.member
         return replace(
             self,
+            made=self.made and replace(self.made, moves=(*self.made.moves, move)),
             pieces=tuple(p.mapped(matrix, shift) for p in self.pieces),
             member=lambda points: member((points - shift) @ inverse.T),
         )

@@ -12,6 +12,9 @@ from ...errors import HcpinnError
 from ...machine.precision import double
 from ..declaration import Problem
 from ..parameters import Between, Open
+from ..sides import Side
+from ..unknown import Unknown
+from .shapes import write_domain
 from .tree import Derivative, Name, Node
 from .typeset import MATHML, TERMINAL, Style
 from .write import condition_text, data_nodes, equation_nodes
@@ -59,6 +62,10 @@ def facts(problem: Problem) -> dict[str, str]:
 def _shown(value: object) -> str:
     if isinstance(value, Between):
         return f"{value.low:g} to {value.high:g}{' (in powers)' if value.log else ''}"
+    if isinstance(value, Unknown):
+        low, high = value.bounds
+        ends = f", {low:g} to {high:g}" if np.isfinite([low, high]).any() else ""
+        return f"unknown, about {value.guess:g}{ends}"
     if isinstance(value, Open):
         return f"open, about {value.nominal:g}"
     return f"{value:g}" if isinstance(value, int | float) else str(value)
@@ -67,7 +74,14 @@ def _shown(value: object) -> str:
 def _domain(problem: Problem) -> str:
     ends = zip(problem.space, problem.domain.bounds, strict=True)
     box = ", ".join(f"{low:g} ≤ {name} ≤ {high:g}" for name, (low, high) in ends)
-    return box if problem.domain.product else f"{problem.domain}, within {box}"
+    if problem.domain.product:
+        return box
+    try:
+        shape = write_domain(problem.domain)
+    except HcpinnError:
+        shape = str(problem.domain)
+    size = "area" if problem.domain.dimension == 2 else "volume"
+    return f"{shape}\n{size} {problem.domain.volume:.4g}, within {box}"
 
 
 def _boundary(problem: Problem) -> list[str]:
@@ -79,8 +93,9 @@ def _boundary(problem: Problem) -> list[str]:
                     text = condition_text(problem, side, number, condition, TERMINAL)
                 except HcpinnError:
                     text = f"{condition.kind} on {problem.fields[number]}, data by {_UNTOLD}"
-                places.setdefault(text, []).append(side.place)
-    found = [f"{text} at {_listed(own)}" for text, own in places.items()]
+                places.setdefault(text, []).append(side.place if isinstance(side, Side) else side.part)
+    where = "at" if problem.domain.product else "on"
+    found = [f"{text} {where} {_listed(own)}" for text, own in places.items()]
     periodic = [a for a, ends in zip(problem.space, problem.boundaries, strict=False) if ends.periodic]
     return [*found, *(f"periodic along {a}" for a in periodic)]
 
@@ -90,7 +105,7 @@ def _listed(places: list[str]) -> str:
     axes = list(dict.fromkeys(place.rpartition(" ")[2] for place in places))
     if len(places) == 2 and len(axes) == 1 and all(place.startswith("the ") for place in places):
         return f"both ends of {axes[0]}"
-    return " and ".join(places)
+    return " and ".join([", ".join(places[:-1]), places[-1]] if places[1:] else places)
 
 
 def _data(problem: Problem, role: str, mark: str) -> list[str]:

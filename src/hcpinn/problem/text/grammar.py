@@ -76,7 +76,7 @@ def parse(text: str, scope: Scope) -> Node:
 
 def sides(text: str, scope: Scope, count: int) -> list[Node]:
     """The trees on both sides of an equation, or the one of a formula."""
-    parser = _Parser(tokenize(text), scope)
+    parser = Parser(tokenize(text), scope)
     found = [parser.expression()]
     while parser.token.kind == "=" and len(found) < count:
         parser.advance()
@@ -91,7 +91,7 @@ def sides(text: str, scope: Scope, count: int) -> list[Node]:
 
 def parse_all(text: str, scope: Scope) -> list[tuple[Node, Node]]:
     """Both sides of each of several equations with commas between them."""
-    parser = _Parser(tokenize(text), scope)
+    parser = Parser(tokenize(text), scope)
     found = []
     while True:
         left = parser.expression()
@@ -110,7 +110,9 @@ def parse_all(text: str, scope: Scope) -> list[tuple[Node, Node]]:
     return found
 
 
-class _Parser:
+class Parser:
+    """A walk through the tokens of formulas."""
+
     def __init__(self, tokens: list[Token], scope: Scope):
         self.tokens, self.scope = tokens, scope
         self.number, self.depth = 0, 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,18 @@ from ...errors import FileError, HcpinnError, ProblemError, unknown_name
 from ...machine.files import reading
 from ..conditions import Periodic
 from ..declaration import Problem
-from ..domain import AXES, Box, Interval
+from ..domain import AXES, Box, Domain, Interval
 from ..parameters import Between, Open
+from ..pieces import parts_named
 from ..samples import Samples
+from ..unknown import Unknown
 from .conditions import Wall, read_conditions
 from .curves import read_samples, samples_of
 from .equations import Equation, read_equation, stated_field
 from .formula import Formula
 from .grammar import Scope, parse
 from .places import Document, Path as Keys
+from .shapes import read_domain
 from .tokens import FormulaError, spelled
 from .tree import FUNCTIONS, Call, Node, Number, constant_of, parts_of
 from .typeset import PLAIN
@@ -107,7 +110,7 @@ class _Reader:
             "start": self.real(("start",)) if "start" in self.values else 0.0,
             "rhs": self.right_side(equations),
             "initial": self.data("initial"),
-            "boundary": self.boundary(),
+            "boundary": self.boundary() if domain.product else self.parts(domain),
             "parameters": self.parameters,
             "order": order,
         }
@@ -206,14 +209,17 @@ class _Reader:
         start = self.real(("start",)) if "start" in self.values else 0.0
         return start, max(last.extremes) if isinstance(last, Open) else last
 
-    def domain(self) -> Box:
+    def domain(self) -> Domain:
         given = self.values["domain"]
+        if isinstance(given, str):
+            return self.within(("domain",), lambda: read_domain(given, self.folder))
         if isinstance(given, list):
             given, path = {"x": given}, ("domain",)
             return self.built(lambda: Interval(*self.ends(("domain",), given["x"])), path)
         if not isinstance(given, dict):
             raise self.document.error(
-                ("domain",), "domain gives the ends of each axis, as in { x = [-1, 1] }."
+                ("domain",),
+                'domain gives the ends of each axis, as in { x = [-1, 1] }, or a shape: "disk((0, 0), 1)".',
             )
         for letter in given:
             if letter not in AXES:
@@ -334,6 +340,29 @@ class _Reader:
             found[axis] = self.along(axis, given[axis])
         return found
 
+    def parts(self, domain: Domain) -> Any:
+        """What holds on the parts of a boundary that is no product of axes."""
+        given = self.values.get("boundary", "periodic")
+        if given == "periodic":
+            raise self.document.error(
+                ("boundary",) if "boundary" in self.values else ("domain",),
+                f'A boundary is missing, such as boundary = "u = 0". Its parts: {", ".join(domain.parts)}.',
+            )
+        if not isinstance(given, dict):
+            return self.conditions(("boundary",), given, Wall())
+        paths = {".".join(map(str, path[1:])): path for path in _leaves(("boundary",), given)}
+        for name, path in paths.items():
+            try:
+                parts_named(name, domain, set(paths))
+            except ProblemError as error:
+                raise self.document.key_error(path, str(error)) from error
+        found = {}
+        for name, path in paths.items():
+            found[name] = self.conditions(path, self.at(path), Wall())
+            if found[name] is None:
+                raise self.document.error(path, "No part of this boundary can be periodic.")
+        return found
+
     def along(self, axis: str, given: Any) -> Any:
         """What holds at the ends of one axis."""
         path: Keys = ("boundary", axis)
@@ -421,8 +450,10 @@ class _Reader:
         return float(value)
 
     def quantity(self, path: Keys) -> Any:
-        """A real number or, as in "1..5" or "1e-3..1e-1 log", all of a range."""
+        """A real number; as in "1..5" or "1e-3..1e-1 log" all of a range; as in { guess = 2 } an unknown."""
         value = self.at(path)
+        if isinstance(value, dict):
+            return self.unknown(path, value)
         span = _RANGE.fullmatch(value) if isinstance(value, str) else None
         if span is None:
             return self.real(path)
@@ -432,6 +463,23 @@ class _Reader:
         try:
             return Between(*(float(end) for end in ends), log=span[3] is not None)
         except (TypeError, ProblemError) as error:
+            raise self.document.error(path, str(error)) from error
+
+    def unknown(self, path: Keys, given: Mapping[str, Any]) -> Unknown:
+        """A number to find from measurements, as in { guess = 2, low = 1, high = 5 }."""
+        for key in given:
+            if key not in ("guess", "low", "high", "log"):
+                raise self.document.key_error(
+                    (*path, key), f"An unknown has a guess, low, high and log, but no '{key}'."
+                )
+        if "guess" not in given:
+            raise self.document.error(path, "An unknown needs a guess, as in { guess = 2, low = 1 }.")
+        if not isinstance(given.get("log", True), bool):
+            raise self.document.error((*path, "log"), "log is true or false.")
+        numbers = {key: self.real((*path, key)) for key in given if key != "log"}
+        try:
+            return Unknown(**numbers, log=given.get("log"))
+        except ProblemError as error:
             raise self.document.error(path, str(error)) from error
 
     def word(self, key: str, default: str) -> str:
@@ -459,6 +507,15 @@ class _Reader:
                 )
             found[name] = [self.real((key, name, n)) for n in range(len(value))]
         return found
+
+
+def _leaves(path: Keys, given: Mapping[str, Any]) -> Iterator[Keys]:
+    """The paths of all values in nested tables."""
+    for key, value in given.items():
+        if isinstance(value, dict):
+            yield from _leaves((*path, key), value)
+        else:
+            yield (*path, key)
 
 
 _RANGE = re.compile(r"(.+?)\s*\.\.\s*(.+?)(\s+log)?")

@@ -67,7 +67,7 @@ _NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z0-9]*", re.ASCII)
 _SUFFIX = re.compile(r"_(?:\{([A-Za-z0-9]+)\}|([A-Za-z0-9]+))", re.ASCII)
 _TWO = ("**", "<=", ">=", "∇²", "∇^2")
-_ONE = "+-*/^()[]|,=<>."
+_ONE = "+-*/^()[]|&,=<>."
 
 
 def spelled(name: str) -> str:
@@ -82,10 +82,10 @@ def _free(name: str) -> str:
     return "lambda_" if name == "lambda" else name
 
 
-def tokenize(text: str) -> list[Token]:
-    """The tokens of a formula, the last of which is its end."""
-    if len(text) > LONGEST:
-        raise FormulaError(f"This formula has {len(text):,} characters; {LONGEST:,} is the most.", LONGEST)
+def tokenize(text: str, *, longest: int = LONGEST, most: int = MOST) -> list[Token]:
+    """The tokens of a formula, the last of which is its end; `longest` and `most` limit their length."""
+    if len(text) > longest:
+        raise FormulaError(f"This formula has {len(text):,} characters; {longest:,} is the most.", longest)
     found: list[Token] = []
     at, spaced = 0, False
     while at < len(text):
@@ -94,8 +94,8 @@ def tokenize(text: str) -> list[Token]:
             continue
         tokens, end = _next(text, at, spaced)
         found += tokens
-        if len(found) > MOST:
-            raise FormulaError(f"This formula has more than {MOST} numbers, names and signs.", at)
+        if len(found) > most:
+            raise FormulaError(f"This formula has more than {most} numbers, names and signs.", at)
         at, spaced = end, False
     return [*found, Token("end", "the end of the formula", len(text), spaced)]
 

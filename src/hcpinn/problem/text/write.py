@@ -14,6 +14,8 @@ from ..parameters import Between
 from ..pieces import Piece
 from ..samples import Samples
 from ..sides import Side
+from ..unknown import Unknown
+from .shapes import write_domain
 from .symbols import chained, curves_of, node_of, nodes_of
 from .tokens import spelled
 from .tree import Derivative, Name, Node, constant_of
@@ -26,8 +28,6 @@ def write_problem(problem: Problem) -> str:
     Functions of Python are written down by running them on symbols. Raises a `ProblemError` where one does
     what formulas have no words for.
     """
-    if not problem.domain.product:
-        raise ProblemError(f"The domain of {problem.name} cannot be written as text: it is no box.")
     for name in (*problem.fields, *problem.parameters):
         if spelled(name) != name or not name.isascii():
             raise ProblemError(f"The name '{name}' cannot be written as text. Use letters from a to z.")
@@ -37,11 +37,7 @@ def write_problem(problem: Problem) -> str:
         for field, node in zip(problem.fields, equation_nodes(problem), strict=True)
     ]
     lines.append(f"equation = {_list(equations) if len(equations) > 1 else _quoted(equations[0])}")
-    ends = (
-        f"{a} = [{low!r}, {high!r}]"
-        for a, (low, high) in zip(problem.space, problem.domain.bounds, strict=True)
-    )
-    lines.append(f"domain = {{ {', '.join(ends)} }}")
+    lines.append(f"domain = {_domain(problem)}")
     if problem.start:
         lines.append(f"start = {problem.start!r}")
     lines.append(f"horizon = {_quantity(problem.horizon)}")
@@ -93,6 +89,13 @@ def condition_text(
     return f"{style.write(left)} = {style.write(right)}"
 
 
+def _domain(problem: Problem) -> str:
+    if not problem.domain.product:
+        return _quoted(write_domain(problem.domain))
+    ends = zip(problem.space, problem.domain.bounds, strict=True)
+    return f"{{ {', '.join(f'{axis} = [{low!r}, {high!r}]' for axis, (low, high) in ends)} }}"
+
+
 def _data(problem: Problem, role: str) -> list[str]:
     nodes = data_nodes(problem, role)
     values = [_formula(node) for node in nodes]
@@ -111,22 +114,29 @@ def _boundary(problem: Problem) -> list[str]:
     if problem.periodic:
         return ['boundary = "periodic"']
     lines = ["", "[boundary]"]
-    for axis, ends in zip(problem.space, problem.boundaries, strict=True):
+    for axis, ends in zip(problem.space, problem.boundaries, strict=False):
         if ends.periodic:
             lines.append(f'{axis} = "periodic"')
-        for side in ends.sides:
-            said = [
-                condition_text(problem, side, number, condition)
-                for number, own in enumerate(side.conditions)
-                for condition in own
-            ]
-            lines.append(f"{side.part} = {_quoted(said[0]) if len(said) == 1 else _list(said)}")
-    return lines
+        lines += [_conditions(problem, side) for side in ends.sides]
+    return [*lines, *(_conditions(problem, piece) for piece in problem.pieces)]
+
+
+def _conditions(problem: Problem, place: Side | Piece) -> str:
+    said = [
+        condition_text(problem, place, number, condition)
+        for number, own in enumerate(place.conditions)
+        for condition in own
+    ]
+    return f"{place.part} = {_quoted(said[0]) if len(said) == 1 else _list(said)}"
 
 
 def _quantity(value: Any) -> str:
     if isinstance(value, Between):
         return _quoted(f"{value.low!r}..{value.high!r}{' log' if value.log else ''}")
+    if isinstance(value, Unknown):
+        given = {n: getattr(value, n) for n in ("guess", "low", "high")}
+        numbers = [f"{name} = {number!r}" for name, number in given.items() if number is not None]
+        return f"{{ {', '.join([*numbers, f'log = {str(value.log).lower()}'])} }}"
     if not isinstance(value, int | float):
         raise ProblemError(f"The parameter {value!r} cannot be written as text.")
     return repr(float(value))

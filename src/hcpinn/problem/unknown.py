@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import ProblemError
-from ..problem import Open
+from .parameters import Open
 
 
 @dataclass(frozen=True)
