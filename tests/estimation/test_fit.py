@@ -48,6 +48,12 @@ def test_estimates_lie_within_their_errors(fitted):
     assert fitted.noise["u"] == pytest.approx(0.02, rel=0.1)
 
 
+def test_a_notebook_shows_equation_estimates_and_data(fitted):
+    shown = fitted._repr_html_()
+    for part in ("<math", str(fitted.estimates["k"]), "noise of u", "data:image/png;base64"):
+        assert part in shown
+
+
 def test_errors_are_those_of_the_closed_form(fitted, measured):
     t, x, _ = measured
     wave = np.exp(-TRUE["r"] * t - TRUE["k"] * np.pi**2 * t) * np.sin(np.pi * x)

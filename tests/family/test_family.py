@@ -52,6 +52,12 @@ def two():
 PLACES = (np.array([0.0, 0.11, 0.5])[:, None], np.linspace(0, 6, 7))
 
 
+def test_a_notebook_shows_equation_ranges_and_a_picture(two):
+    shown = two._repr_html_()
+    for part in ("<math", "horizon: 0.3 to 0.5, nu: 0.05 to 0.5, a: 0 to 1", "data:image/png;base64"):
+        assert all(piece in shown for piece in part.split(", "))
+
+
 def test_a_family_agrees_with_the_closed_form(two):
     assert two.estimated_error < 1e-5
     t, x = PLACES

@@ -38,10 +38,12 @@ def data_figure(fit: Fit) -> Figure:
                 *own.points.T, c=own.measured, s=9, edgecolors="white", linewidths=0.3, **colours
             )
             figure.colorbar(dots, ax=row[0])
-            row[0].set(xlabel="t", ylabel="x", title=f"{name}: data on the solution")
+            row[0].set(
+                xlabel=problem.label("t"), ylabel=problem.label("x"), title=f"{name}: data on the solution"
+            )
         else:
             row[0].plot(own.points[:, 0], own.measured, ".", color=BLUE, markersize=3)
-            row[0].set(xlabel="t", ylabel=name, title=f"{name}: data")
+            row[0].set(xlabel=problem.label("t"), ylabel=problem.label(name), title=f"{name}: data")
         ends = [min(own.predicted.min(), own.measured.min()), max(own.predicted.max(), own.measured.max())]
         row[1].plot(ends, ends, color=GREY, linewidth=1)
         row[1].plot(own.predicted, own.measured, ".", color=BLUE, markersize=3)
@@ -50,7 +52,7 @@ def data_figure(fit: Fit) -> Figure:
         for height in (-2, 2):
             row[2].axhline(height, color=GREY, linewidth=0.8, linestyle=":")
         row[2].plot(own.points[:, 0], own.residuals / own.noise, ".", color=BLUE, markersize=3)
-        row[2].set(xlabel="t", ylabel="residual / noise", title="residuals")
+        row[2].set(xlabel=problem.label("t"), ylabel="residual / noise", title="residuals")
     return figure
 
 
@@ -85,9 +87,9 @@ def corner_figure(fit: Fit) -> Figure:
             axis.text(0.04, 0.9, f"{share:+.2f}", transform=axis.transAxes, color=GREY)
         axis.locator_params(nbins=3)
         if i == count - 1:
-            axis.set_xlabel(across)
+            axis.set_xlabel(fit.problem.label(across))
         if j == 0 and i:
-            axis.set_ylabel(low)
+            axis.set_ylabel(fit.problem.label(low))
     return figure
 
 
@@ -105,7 +107,7 @@ def profile_figure(fit: Fit) -> Figure:
             for end in estimate.interval:
                 axis.axvline(end, color=ORANGE, linewidth=1)
         axis.set_ylim(0, 1.5 * max(float(rows[:, 1][np.isfinite(rows[:, 1])].max()), 1.0))
-        axis.set(xlabel=name, ylabel="rise of the misfit")
+        axis.set(xlabel=fit.problem.label(name), ylabel="rise of the misfit")
         axis.legend(frameon=False)
     return figure
 
@@ -122,5 +124,7 @@ def curve_figure(fit: Fit) -> Figure:
         axis.fill_between(curve.at, low, high, where=seen, color=color, alpha=0.25, linewidth=0)
         axis.plot(curve.at, curve.values, color=color)
         of = getattr(fit.problem.open.get(name), "of", "argument")
-        axis.set(xlabel=of, ylabel=name, title=f"{100 * fit.level:.0f}% band")
+        axis.set(
+            xlabel=fit.problem.label(of), ylabel=fit.problem.label(name), title=f"{100 * fit.level:.0f}% band"
+        )
     return figure

@@ -16,6 +16,7 @@ from ..machine.files import write_bytes
 from ..problem import Problem
 from ..solution import Solution
 from ..solution.canvas import Theme, finish
+from ..solution.notebook import page_of
 from .curve import Curve
 from .measurements import Measurements
 
@@ -232,6 +233,12 @@ class Fit:
         from .figures import curve_figure
 
         return finish(curve_figure(self), path, theme)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        facts = {name: str(estimate) for name, estimate in self.estimates.items()}
+        facts |= {f"noise of {name}": f"{value:.3g}" for name, value in self.noise.items()}
+        return page_of(self.problem, {**facts, "verdict": str(self.verdict)}, self.plot())
 
     def __repr__(self) -> str:
         lines = [f"{name} = {estimate}" for name, estimate in self.estimates.items()]

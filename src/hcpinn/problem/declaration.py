@@ -25,6 +25,7 @@ from .parameters import Open, find_open
 from .pieces import Piece, resolve_parts
 from .samples import samples_in, settled
 from .sides import Declared, Ends, Side, resolve
+from .units import check_units, is_quantity, plain_number, unit_label
 
 HORIZON = "horizon"
 """The name under which `with_parameters` takes the horizon."""
@@ -87,15 +88,21 @@ class Problem:
     """Times and places, by axis, where coefficients, sources or data jump or spike: {"t": [0.5], "x": [0.3]}.
 
     Jumps and spikes that are written out in `rhs`, `initial` and `boundary` are found without it."""
+    units: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Units of axes, fields and parameters, as in {"t": "ms", "x": "um", "u": "kelvin"}, shown on axes.
+
+    All numbers are in these; `horizon`, `start` and parameters may be quantities of `pint`."""
     name: str = "problem"
     """What messages and files call it; it decides nothing else."""
 
     def __post_init__(self) -> None:
-        for name in ("parameters", "ranges", "breaks"):
+        for name in ("parameters", "ranges", "breaks", "units"):
             given = getattr(self, name)
             if not isinstance(given, Mapping):
                 raise ProblemError(f"{name} must name its values, as in {{'gamma': …}}, but is {given!r}.")
             object.__setattr__(self, name, MappingProxyType(dict(given)))
+        if isinstance(self.domain, Domain):  # else `check_settings` says so
+            self._take_units()
         for name in ("start", "horizon"):  # numbers of NumPy and JAX count as such
             value = getattr(self, name)
             if isinstance(value, np.generic | np.ndarray | Array) and np.ndim(value) == 0:
@@ -107,6 +114,28 @@ class Problem:
             for name in ("initial", "velocity"):
                 object.__setattr__(self, name, settled(getattr(self, name), self, name))
             check_problem(self)
+
+    def _take_units(self) -> None:
+        """Check the units, and turn quantities into numbers in them."""
+        if self.units:
+            known = (*self.axes, *self.fields, *self.parameters)
+            object.__setattr__(self, "units", MappingProxyType(check_units(self.units, known)))
+        if not any(map(is_quantity, (self.start, self.horizon, *self.parameters.values()))):
+            return
+        times = dict.fromkeys(("start", HORIZON), self.units["t"]) if "t" in self.units else {}
+        basis = (*self.axes, *self.fields)
+
+        def number(name: str, value: Any) -> Any:
+            return plain_number(value, name, {**self.units, **times}, basis)
+
+        named = {name: number(name, value) for name, value in self.parameters.items()}
+        object.__setattr__(self, "parameters", MappingProxyType(named))
+        for name in ("start", HORIZON):
+            object.__setattr__(self, name, number(name, getattr(self, name)))
+
+    def label(self, name: str) -> str:
+        """What a figure calls an axis, a field or a parameter: its name, with its unit if it has one."""
+        return unit_label(name, self.units)
 
     @property
     def space(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from ..problem import Problem
     from .solution import Solution
 
 _KINDS: dict[str, dict[str, Any]] = {
@@ -51,7 +52,7 @@ def animation(solution: Solution, path: str | Path, frames: int, theme: Theme) -
     values = problem.real_parts(solution.on_grid(times, *space[:2], *middle))
     shape = (len(times), *(len(a) for a in space[:2]))
     shown = {name: value.reshape(shape) for name, value in list(values.items())[:_PANELS]}
-    figure, show = (_interval if flat else _plane)(problem.space, times, space, shown)
+    figure, show = (_interval if flat else _plane)(problem, times, space, shown)
     put_on(figure, theme)
     figure.set_dpi(_DOTS)
     canvas: Any = figure.canvas
@@ -71,7 +72,7 @@ def animation(solution: Solution, path: str | Path, frames: int, theme: Theme) -
 
 
 def _interval(
-    names: tuple[str, ...], times: np.ndarray, space: list[np.ndarray], shown: Mapping[str, np.ndarray]
+    problem: Problem, times: np.ndarray, space: list[np.ndarray], shown: Mapping[str, np.ndarray]
 ) -> tuple[Figure, Callable[[int], None]]:
     """Profiles above a map of the first component, and how to show one of the times."""
     (x,) = space
@@ -86,17 +87,18 @@ def _interval(
     if len(lines) > 1:
         above.legend(frameon=False, loc="upper right", ncols=2)
     else:
-        above.set_ylabel(next(iter(shown)))
+        above.set_ylabel(problem.label(next(iter(shown))))
     name, first = next(iter(shown.items()))
     extent = (x[0], x[-1], times[0], times[-1])
     image = below.imshow(
         first, origin="lower", extent=extent, aspect="auto", interpolation="bilinear", **field_colours(first)
     )
     now = below.axhline(times[0], color=GREY, linewidth=1.0)
-    below.set(xlabel=names[0], ylabel="t", xlim=(x[0], x[-1]), ylim=(times[0], times[-1]))
+    below.set(xlim=(x[0], x[-1]), ylim=(times[0], times[-1]))
+    below.set(xlabel=problem.label(problem.space[0]), ylabel=problem.label("t"))
     below.locator_params(axis="x", nbins=6)
     if len(lines) > 1:
-        below.set_title(name, loc="left")
+        below.set_title(problem.label(name), loc="left")
     figure.colorbar(image, ax=below, pad=0.02)
     passed = np.arange(len(times))[:, None]
 
@@ -111,7 +113,7 @@ def _interval(
 
 
 def _plane(
-    names: tuple[str, ...], times: np.ndarray, space: list[np.ndarray], shown: Mapping[str, np.ndarray]
+    problem: Problem, times: np.ndarray, space: list[np.ndarray], shown: Mapping[str, np.ndarray]
 ) -> tuple[Figure, Callable[[int], None]]:
     """A panel for each component, and how to show one of the times."""
     x, y = space
@@ -132,7 +134,7 @@ def _plane(
             )
         )
         to_scale(axis, x, y)
-        axis.set(xlabel=names[0], ylabel=names[1])
+        axis.set(xlabel=problem.label("x"), ylabel=problem.label("y"))
         axis.locator_params(nbins=5)
         bar_beside(axis, images[-1])
     for axis in axes.flat[len(shown) :]:
@@ -142,6 +144,6 @@ def _plane(
         for image, values in zip(images, shown.values(), strict=True):
             image.set_data(values[number].T)
         for axis, name in zip(axes.flat, shown, strict=False):
-            axis.set_title(f"{name} at t = {times[number]:.3g}", loc="left")
+            axis.set_title(f"{problem.label(name)} at t = {times[number]:.3g}", loc="left")
 
     return figure, show

@@ -33,6 +33,8 @@ class Grid:
     """By component; NaN outside the domain."""
     about: Mapping[str, str]
     """Problem, method and verdict."""
+    units: Mapping[str, str]
+    """Of axes and components, where the problem names them."""
 
 
 def export(solution: Solution, path: Path, times: Any, *axes: Any) -> Path:
@@ -58,7 +60,11 @@ def export(solution: Solution, path: Path, times: Any, *axes: Any) -> Path:
         "method": solution.method.name,
         "verdict": str(solution.verdict),
     }
-    grid = Grid(solution.problem.axes, tuple(itertools.islice(data.values(), count)), named, about)
+    problem = solution.problem
+    owners = zip(named, (problem.fields[k] for k in problem.component_fields), strict=True)
+    owner = dict(owners) | {axis: axis for axis in problem.axes}
+    units = {name: problem.units[own] for name, own in owner.items() if own in problem.units}
+    grid = Grid(problem.axes, tuple(itertools.islice(data.values(), count)), named, about, units)
     return FORMATS[ending](grid, path)
 
 
@@ -101,6 +107,8 @@ def _netcdf(grid: Grid, path: Path) -> Path:
         file.createVariable(name, "f8", (name,))[:] = axis
     for name, values in grid.values.items():
         file.createVariable(name, "f8", grid.names)[:] = values
+    for name, unit in grid.units.items():
+        file.variables[name].units = unit.encode()
     for name, text in grid.about.items():
         setattr(file, name, text.encode())
     file.flush()

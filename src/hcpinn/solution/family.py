@@ -196,6 +196,12 @@ class Family:
 
         return write_page(self, path)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .notebook import html_of_family
+
+        return html_of_family(self)
+
     def __repr__(self) -> str:
         return (
             f"Family of {self.problem.name} over {', '.join(self.names)} (seed {self.seed}): {self.verdict}"

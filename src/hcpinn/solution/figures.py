@@ -47,14 +47,14 @@ def field_figure(shown: Shown) -> Figure:
             axis.remove()
         for axis, (name, when, view) in zip(axes.flat, rows, strict=False):
             values = view(shown.predicted[name])
-            shown.panel(axis, values, f"{name}{when}", field_colours(values))
+            shown.panel(axis, values, f"{shown.label(name)}{when}", field_colours(values))
         return figure
     figure, axes = subplots(len(rows), 3, (_WIDE, 2.7 * len(rows)))
     for row, (name, when, view) in zip(axes, rows, strict=True):
         predicted, exact = view(shown.predicted[name]), view(shown.exact[name])
         colours = field_colours(exact)
-        shown.panel(row[0], exact, f"{name}: reference{when}", colours, bar=False)
-        shown.panel(row[1], predicted, f"{name}: solution{when}", colours)
+        shown.panel(row[0], exact, f"{shown.label(name)}: reference{when}", colours, bar=False)
+        shown.panel(row[1], predicted, f"{shown.label(name)}: solution{when}", colours)
         difference = predicted - exact
         inside = np.isfinite(difference)
         relative = np.linalg.norm(difference[inside]) / max(float(np.linalg.norm(exact[inside])), 1e-300)
@@ -89,7 +89,11 @@ def family_figure(family: Family) -> Figure:
     ):
         drawn = axis.pcolormesh(x, values, field, shading="gouraud", rasterized=True, **field_colours(field))
         figure.colorbar(drawn, ax=axis)
-        axis.set(xlabel=problem.space[0], ylabel=name, title=f"{component} at t = {end:g}")
+        axis.set(
+            xlabel=problem.label(problem.space[0]),
+            ylabel=problem.label(name),
+            title=f"{problem.label(component)} at t = {end:g}",
+        )
         if getattr(own, "log", False):
             axis.set_yscale("log")
     return figure
@@ -107,10 +111,10 @@ def slice_figure(shown: Shown) -> Figure:
             profile = shown.profile(shown.predicted[name], pick)
             axis.plot(shown.x, profile, color=ORANGE, linewidth=1.6, linestyle="--", label="solution")
             axis.set_title(f"t = {shown.times[pick]:g}")
-            axis.set_xlabel("x")
+            axis.set_xlabel(shown.label("x"))
             axis.set_xlim(shown.x[0], shown.x[-1])
             axis.locator_params(axis="x", nbins=5)
-        row[0].set_ylabel(name)
+        row[0].set_ylabel(shown.label(name))
         row[0].legend(frameon=False, loc="best")
     return figure
 
@@ -167,8 +171,8 @@ def weights_figure(solution: Solution) -> Figure:
             cmap="viridis",
             linewidths=0,
         )
-        axis.set_xlabel(names[first])
-        axis.set_ylabel(names[second])
+        axis.set_xlabel(solution.problem.label(names[first]))
+        axis.set_ylabel(solution.problem.label(names[second]))
         axis.set_title(f"{term}: weights")
         figure.colorbar(shown, ax=axis)
     return figure

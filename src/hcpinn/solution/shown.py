@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ class Shown:
     """None on an interval."""
     predicted: Mapping[str, np.ndarray]
     exact: Mapping[str, np.ndarray] | None
+    label: Callable[[str], str] = str
+    """What axes and components are called, with their units."""
     cut: Any = None
     """What pictures in the plane are cut out by, where the domain is curved."""
 
@@ -63,7 +65,7 @@ class Shown:
             predicted = {n: v[..., 0] for n, v in predicted.items()}
             exact = None if exact is None else {n: v[..., 0] for n, v in exact.items()}
         second = space[1] if dimensions > 1 else None
-        return cls(times[keep], space[0], second, predicted, exact, problem.domain.cut)
+        return cls(times[keep], space[0], second, predicted, exact, problem.label, problem.domain.cut)
 
     @property
     def picks(self) -> tuple[int, int, int]:
@@ -85,8 +87,8 @@ class Shown:
         if bar:
             bar_beside(axis, image)
         axis.set_title(title)
-        axis.set_xlabel("t" if self.y is None else "x")
-        axis.set_ylabel("x" if self.y is None else "y")
+        axis.set_xlabel(self.label("t" if self.y is None else "x"))
+        axis.set_ylabel(self.label("x" if self.y is None else "y"))
         if self.y is not None:
             to_scale(axis, self.x, self.y)
 

@@ -224,9 +224,10 @@ class Solution:
             raise HcpinnError("to_xarray needs xarray: pip install xarray.") from error
         found = self.to_arrays(times, *axes)
         dims = self.problem.axes
+        units = {name: {"units": unit} for name, unit in self.problem.units.items()}
         return xarray.Dataset(
-            {name: (dims, value) for name, value in found.items() if name not in dims},
-            coords={name: found[name] for name in dims},
+            {name: (dims, value, units.get(name)) for name, value in found.items() if name not in dims},
+            coords={name: (name, found[name], units.get(name)) for name in dims},
             attrs={"problem": self.problem.name, "method": self.method.name, "verdict": str(self.verdict)},
         )
 

@@ -50,6 +50,8 @@ def facts(problem: Problem) -> dict[str, str]:
     else:
         found["boundary"] = "\n".join(_boundary(problem))
     found["initial data"] = "\n".join(_data(problem, "initial", ""))
+    if problem.units:
+        found["units"] = ", ".join(map(problem.label, problem.units))
     if problem.order == 2:
         found["velocity"] = "\n".join(_data(problem, "velocity", "ₜ"))
     if problem.parameters:

@@ -25,6 +25,7 @@ from ..domain import AXES, Box, Domain, Interval
 from ..parameters import Between, Open
 from ..pieces import parts_named
 from ..samples import Samples
+from ..units import check_units
 from ..unknown import Unknown
 from .conditions import Wall, read_conditions
 from .curves import read_samples, samples_of
@@ -42,7 +43,7 @@ LARGEST = 1 << 20
 
 KEYS = (
     "name", "about", "equation", "domain", "start", "horizon", "initial", "velocity", "boundary",
-    "parameters", "ranges", "breaks", "data",
+    "parameters", "ranges", "breaks", "data", "units",
 )  # fmt: skip
 """What a text may say."""
 
@@ -129,6 +130,8 @@ class _Reader:
             settings["ranges"] = self.pairs("ranges", self.parameters)
         if "breaks" in self.values:
             settings["breaks"] = self.lists("breaks")
+        if "units" in self.values:
+            settings["units"] = self.unit_names()
         self.word("about", "")
         try:
             return Problem(**settings)
@@ -497,6 +500,17 @@ class _Reader:
                 )
             found[spelled(name)] = self.ends((key, name), value)
         return found
+
+    def unit_names(self) -> dict[str, str]:
+        found = {}
+        for key, value in self.table("units").items():
+            if not isinstance(value, str):
+                raise self.document.error(("units", key), 'A unit is a text, as in x = "um".')
+            found[spelled(key)] = value
+        try:
+            return check_units(found, ("t", *self.axes, *self.fields, *self.parameters))
+        except ProblemError as error:
+            raise self.document.error(("units",), str(error)) from error
 
     def lists(self, key: str) -> dict[str, list[float]]:
         found = {}

@@ -55,6 +55,8 @@ def write_problem(problem: Problem) -> str:
         if table:
             lines += ["", f"[{title}]"]
             lines += [f"{n} = [{', '.join(repr(float(v)) for v in own)}]" for n, own in table.items()]
+    if problem.units:
+        lines += ["", "[units]", *(f"{_key(n)} = {_quoted(unit)}" for n, unit in problem.units.items())]
     return "\n".join(lines) + "\n"
 
 
