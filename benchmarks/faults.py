@@ -236,6 +236,7 @@ def _page(folder: Path) -> bytes:
 SCENES: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any], Callable[[Path], Any]]] = {
     "a study": (lambda folder: None, _study, _record),
     "a study that is resumed": (_begin_study, _study, _record),
+    "a training": (lambda folder: None, _train, _solution),
     "a training that is resumed": (_begin_training, _train, _solution),
     "a report": (_study, lambda folder: write_report(folder / "study", figures=False), _page),
 }
