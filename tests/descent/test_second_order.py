@@ -7,8 +7,7 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn.descent import Stop, check_memory
-from hcpinn.descent.checks import needed_bytes
+from hcpinn.descent import Stop
 from hcpinn.descent.optimisers.broyden import _applied, _update
 from hcpinn.errors import MethodError
 from hcpinn.objective import Objective, residual_block, sampling
@@ -140,21 +139,6 @@ def test_variable_projection_wraps_what_compares_losses():
     stage = hc.Projected(hc.Broyden(steps=100))
     assert stage.with_steps(7) == hc.Projected(hc.Broyden(steps=7))
     assert (stage.steps, stage.precision, stage.label) == (100, "float64", "Broyden, projected")
-
-
-def test_memory_is_known_and_too_much_of_it_refused_before_training(monkeypatch):
-    objective, _, _ = objective_of()
-    stage = hc.LevenbergMarquardt()
-    shape = (objective.size, objective.trial.outputs)
-    assert needed_bytes(stage, *shape, points=64, runs=2) == 2 * needed_bytes(stage, *shape, points=64)
-    assert needed_bytes(hc.Adam(), *shape, points=64) == 0
-    assert needed_bytes(hc.Broyden(), *shape, points=64) >= 8 * objective.size**2
-    coarse, fine = (needed_bytes(hc.SketchedGaussNewton(group=g), *shape, points=6400) for g in (64, 4))
-    assert 8 * 100 * objective.size < coarse < fine
-    monkeypatch.setattr("hcpinn.descent.checks.available_bytes", lambda: 1000)
-    with pytest.raises(MethodError, match=r"needs about .* GiB, and .* GiB are free"):
-        check_memory([stage], objective, points=64, runs=1)
-    check_memory([hc.Adam()], objective, points=64, runs=1)
 
 
 def test_training_stops_once_the_accuracy_asked_for_is_reached():

@@ -7,11 +7,6 @@ from .checkpoint import (
     seconds_spent as seconds_spent,
     set_aside as set_aside,
 )
-from .checks import (
-    available_bytes as available_bytes,
-    check_memory as check_memory,
-    needed_bytes as needed_bytes,
-)
 from .driver import train as train
 from .lessons import (
     Curriculum as Curriculum,
@@ -19,6 +14,11 @@ from .lessons import (
     Lesson as Lesson,
     Report as Report,
     Resampling as Resampling,
+)
+from .memory import (
+    Extent as Extent,
+    available_bytes as available_bytes,
+    training_bytes as training_bytes,
 )
 from .method import Method as Method, with_budget as with_budget
 from .optimisers import (

@@ -1,20 +1,17 @@
-"""What can be wrong with runs that are to train, found before they do, and whether memory suffices."""
+"""What can be wrong with runs that are to train, found before they do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..errors import MethodError, unknown_name
-from ..machine.memory import free_bytes
-from ..objective import DataPenalty, Objective, check_penalties
+from ..objective import DataPenalty, check_penalties
 from ..problem import HORIZON
 from ..trial import JetNetwork, NoLift, Trial
 from .method import Method
-from .optimisers.stage import Stage
 from .runs import Run
 
 
@@ -76,46 +73,3 @@ def _check_features(trial: Trial, first: Trial, method: Method) -> None:
             "embedding, but theirs depends on parameters in which they differ. Solve them one after the "
             "other."
         )
-
-
-def needed_bytes(stage: Stage, size: int, outputs: int, *, points: int, runs: int = 1) -> int:
-    """What a stage's matrices take.
-
-    Args:
-        stage: the optimiser.
-        size: parameters of the network.
-        outputs: its outputs.
-        points: residual points of each run.
-        runs: how many train together.
-    """
-    return runs * stage.dtype.itemsize * stage.numbers(points, outputs, size)
-
-
-def available_bytes() -> int | None:
-    """The memory that is free on the device in use; None if unknown."""
-    device = jax.local_devices()[0]
-    if device.platform != "cpu":
-        stats = device.memory_stats() or {}
-        limit = stats.get("bytes_limit")
-        return None if limit is None else int(limit) - int(stats.get("bytes_in_use", 0))
-    return free_bytes()
-
-
-def check_memory(stages: Sequence[Stage], objective: Objective, *, points: int, runs: int) -> None:
-    """Refuse a stage whose matrices do not fit, before any time is spent on it.
-
-    Args:
-        stages: those of the method.
-        objective: what they make small.
-        points: residual points of each run.
-        runs: how many train together.
-    """
-    free = available_bytes()
-    for stage in stages:
-        needed = needed_bytes(stage, objective.size, objective.trial.outputs, points=points, runs=runs)
-        if free is not None and needed > 0.9 * free:
-            raise MethodError(
-                f"{stage.label} with {objective.size:,} parameters and {runs} run(s) needs about "
-                f"{needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free. Take a smaller network, "
-                "fewer runs at once, or LBFGS."
-            )

@@ -20,6 +20,7 @@ from ..outcome import History, Outcome, PointWeights, Stop
 from .accuracy import is_final
 from .checkpoint import Checkpoint, Position, restore
 from .lessons import Report
+from .memory import process_bytes
 from .optimisers.stage import Stage
 from .preparation import Preparation, Prepared
 from .program import IDLE, Carry, Program, cast
@@ -102,6 +103,9 @@ class _Training:
             self.position, saved = self.checkpoint.load()
         with patient_interrupt() as interrupted, self.progress:
             self.began = time.monotonic() - self.position.seconds
+            if self.preparation.bytes >= 1 << 30:
+                most = process_bytes(self.preparation.bytes) / 2**30
+                self.progress.say(f"This will take about {most:.1f} GiB of memory.")
             while self.stop is None and not self.over:
                 if self.position.lesson.correction:
                     self._correct(interrupted)

@@ -26,9 +26,10 @@ from ..objective import (
 from ..outcome import Residuals
 from ..trial import CustomGate, CustomLift, JetNetwork, Trial
 from .accuracy import Accuracy
-from .checks import check_curriculum, check_data, check_memory, check_trials
+from .checks import check_curriculum, check_data, check_trials
 from .corrections import Grown
 from .lessons import Lesson
+from .memory import LARGEST_PART, Extent, check_memory
 from .method import Method
 from .points import Points
 from .runs import Run, check_alike
@@ -87,8 +88,11 @@ class Preparation:
         self._check_custom_parts()
         self._objectives: dict[Any, Objective] = {}
         self.accuracy = Accuracy(self, accuracy)
-        objective, points = self.objective_of(0, trials[0]), self.method.points
-        check_memory(self.method.stages, objective, points=points, runs=len(runs))
+        size = self.objective_of(0, trials[0]).size
+        self.bytes = check_memory(
+            self.method, Extent.of(trials[0], size, points=self.method.points, runs=len(runs))
+        )
+        """What training takes at its peak, about."""
 
     def prepare(
         self,
@@ -244,9 +248,9 @@ class Preparation:
     def _squares(
         self, objective: Objective, trial: Trial, theta: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
-        """|residual|² at points, as many at a time as are trained on: one compiled program serves all."""
+        """|residual|² at points, as many at a time as are trained on, or a part: one compiled program."""
         parameters = {name: jnp.asarray(float(v)) for name, v in trial.problem.parameters.items()}
-        size = self.method.points
+        size = min(self.method.points, LARGEST_PART)
         filled = np.concatenate([points, np.repeat(points[-1:], -len(points) % size, axis=0)])
         found = []
         for part in np.split(filled, len(filled) // size):

@@ -20,6 +20,14 @@ def free_bytes(root: Path = Path("/")) -> int | None:
     return min((k for k in known if k is not None), default=None)
 
 
+def held_bytes(root: Path = Path("/")) -> int:
+    """The main memory that this process holds; 0 where nobody says."""
+    for line in _text(root / "proc/self/status").splitlines():
+        if line.startswith("VmRSS:"):
+            return 1024 * int(line.split()[1])
+    return 0
+
+
 def _meminfo(root: Path) -> int | None:
     for line in _text(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):

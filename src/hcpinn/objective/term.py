@@ -73,5 +73,8 @@ def residual_block(
     size = -(-count // chunks)
     filled = np.concatenate([coordinates, np.repeat(coordinates[:1], chunks * size - count, axis=0)])
     fixed = trial.fix_chunks(jnp.asarray(filled.reshape(chunks, size, -1)))
-    flat = jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:])[:count], fixed)
-    return make_block((flat,), pruned=pruned)
+    leaves, structure = jax.tree.flatten(fixed)
+    del fixed
+    for number, leaf in enumerate(leaves):  # one after the other, so that only one of them is there twice
+        leaves[number] = leaf.reshape(-1, *leaf.shape[2:])[:count]
+    return make_block((jax.tree.unflatten(structure, leaves),), pruned=pruned)

@@ -14,8 +14,9 @@ all. Three to six groups ran side by side there, and each second counts for all 
 of a problem the factor is at most 1.6. A method that stops early takes less than its whole budget, which is
 what is estimated.
 
-Memory: the values of all layers at the points that are done at once, forward and backward; what is fixed
-at all points; the state of the optimiser before, in and after a step. An upper bound: what XLA says it needs
+Memory: the values of all layers at the points that are done at once, forward and backward; the arrays over
+all points and the matrices (`descent.memory`); the state of the optimiser before, in and after a step. An
+upper bound: what XLA says it needs
 for five shapes (Allen–Cahn alone and four together, Cahn–Hilliard, Gray–Scott, `expert`) is 0.5 to 0.9 of it.
 """
 
@@ -31,7 +32,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 
-from ..descent import LBFGS, LevenbergMarquardt, Method, Stage, available_bytes, needed_bytes
+from ..descent import LBFGS, Extent, LevenbergMarquardt, Method, Stage, available_bytes, training_bytes
 from ..descent.runs import Run
 from ..jets import ACTIVATIONS, closure, fusible
 from ..machine.precision import double
@@ -140,14 +141,13 @@ def cost(runs: Sequence[Run], machine: Machine) -> Cost:
         speed = _speed(machine, network, stage)
         seconds += machine.compiling + lessons * stage.steps * (speed.overhead + count * work / speed.rate)
         vectors = 10 + (2 * stage.memory if isinstance(stage, LBFGS) else 0)
-        state = _STATES * vectors * size * stage.dtype.itemsize
-        states = max(states, state + needed_bytes(stage, size, outputs, points=method.points))
+        states = max(states, _STATES * vectors * size * stage.dtype.itemsize)
 
     item = max(stage.dtype.itemsize for stage in method.stages)
     chunk = chunk_size(width=width, indices=indices, itemsize=item, runs=count, platform=machine.platform)
     layers = min(chunk, method.points) * width * indices * item * (depth + 1) * _KEPT
-    fixed = method.points * 8 * (indices * (features + 2 * outputs) + 4)
-    return Cost(seconds, int(count * (layers + fixed + states)))
+    extent = Extent(method.points, len(problem.axes), indices, features, outputs, size, count)
+    return Cost(seconds, int(count * (layers + states)) + training_bytes(method, extent))
 
 
 def _speed(machine: Machine, network: Network, stage: Stage) -> Speed:
