@@ -68,6 +68,14 @@ def test_writing_again_replaces_the_old_file_and_leaves_nothing_else(tmp_path):
     assert os.listdir(tmp_path) == ["a.npz"]
 
 
+def test_a_file_and_then_its_name_are_made_to_last(tmp_path, monkeypatch):
+    synced, sync, rename = [], os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(os.fstat(handle).st_ino), sync(handle)))
+    monkeypatch.setattr(os, "replace", lambda *names: (synced.append("renamed"), rename(*names)))
+    path = write(tmp_path / "a.npz")
+    assert synced == [path.stat().st_ino, "renamed", tmp_path.stat().st_ino]
+
+
 def test_new_files_have_the_permissions_the_user_chose(tmp_path):
     before = os.umask(0o027)
     try:

@@ -380,6 +380,19 @@ def test_they_are_compiled_once_beside_what_comes_first(monkeypatch, tmp_path):
     assert thread is not threading.current_thread()
 
 
+@compiler
+@pytest.mark.parametrize(
+    "damage", [lambda content: content[:-9], lambda content: content[:99] + b"?" + content[100:]]
+)
+def test_kernels_that_are_cut_short_or_changed_are_made_again(monkeypatch, tmp_path, damage):
+    monkeypatch.setenv("HCPINN_CACHE", str(tmp_path / "cache"))
+    made = lambda: host._library("a", 'extern "C" int three() { return 3; }', host._compiler())
+    whole = made().read_bytes()
+    made().write_bytes(damage(whole))
+    assert made().read_bytes() == whole
+    assert {path.name for path in made().parent.iterdir()} == {"a.so", "a.so.sha256"}
+
+
 def test_without_a_compiler_the_plain_way_is_taken_quietly(compilers, recwarn):
     compilers(None)
     indices = jets.closure(SECOND)

@@ -155,8 +155,23 @@ def test_a_study_whose_runs_all_failed_has_a_page_too(tmp_path):
 def test_a_damaged_theory_file_is_named(tmp_path):
     store = made(tmp_path, RECORDS[0])
     (tmp_path / "theory").mkdir()
-    (tmp_path / "theory" / "half.json").write_text('{"a": ')
-    with pytest.raises(FileError, match=r"half\.json is damaged"):
+    for text, why in (
+        ('{"a": ', "it is not JSON"),
+        ('{"problem": "advection", "findings": 5}', "of another kind"),
+        ('{"problem": "advection", "findings": {"reasons": 5}}', "of another kind"),
+        ('{"problem": [], "findings": {}}', "of another kind"),
+    ):
+        (tmp_path / "theory" / "half.json").write_text(text)
+        with pytest.raises(FileError, match=rf"half\.json is damaged: .*({why})"):
+            page(store)
+
+
+def test_theory_elsewhere_is_not_shown(tmp_path):
+    store = made(tmp_path / "store", RECORDS[0])
+    (tmp_path / "secret.json").write_text('{"password": "hidden"}')
+    (tmp_path / "store" / "theory").mkdir()
+    (tmp_path / "store" / "theory" / "a.json").symlink_to(tmp_path / "secret.json")
+    with pytest.raises(FileError, match=r"a\.json is a link, and links .* are not followed"):
         page(store)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...errors import UnusableFileError
 from ...machine.files import read_json, reading
+from ...machine.plain import NUMBER, has_shape
 from ...study.elements import code, facts, pictures
 from ...study.numbers import number
 from ...study.page import Chapter
@@ -22,11 +23,22 @@ _LARGEST = 2**25
 _ASIDE = ("method_settings", "versions", "device", "settings")
 """What a summary repeats of the settings."""
 
+_SUMMARY = {
+    "problem": str,
+    "findings": {"reasons": (None, [str]), "status": (None, str)},
+    **dict.fromkeys(("hessian_bounds", "consistency"), (None, {str: NUMBER})),
+}
+"""What the page reads of a summary."""
+
 
 def read_theory(folder: Path) -> dict[str, Mapping[str, Any]]:
     """The summaries below a folder, by problem."""
     found = [_loaded(path, folder) for path in sorted(folder.rglob("*.json"))]
-    return {data["problem"]: data for data in found if isinstance(data, Mapping) and "findings" in data}
+    return {
+        data["problem"]: data
+        for data in found
+        if isinstance(data, Mapping) and {"problem", "findings"} <= data.keys()
+    }
 
 
 def theory_chapter(folder: Path) -> Chapter:
@@ -72,7 +84,10 @@ def _numbers(path: Path, folder: Path) -> str:
         said = f'<p>Explanation: <span class="badge">{status}</span></p><ul>{reasons}</ul>'
     if isinstance(data, Mapping):
         data = {name: value for name, value in data.items() if name not in _ASIDE and name != "findings"}
-    rows = list(_flat(data, ""))
+    try:
+        rows = list(_flat(data, ""))
+    except RecursionError as error:
+        raise UnusableFileError(f"{path} is damaged: it has too many lists within lists.") from error
     card = facts(_words(path.stem), rows)
     return f"{said}<details><summary>{len(rows)} numbers</summary>{card}</details>"
 
@@ -135,7 +150,10 @@ def _words(name: str) -> str:
 
 
 def _loaded(path: Path, folder: Path) -> Any:
-    return read_json(path, inside=folder.parent)
+    found = read_json(path, inside=folder.parent)
+    if not (isinstance(found, Mapping) and "findings" in found) or has_shape(found, _SUMMARY):
+        return found
+    raise UnusableFileError(f"{path} is damaged: parts of the summary are of another kind.")
 
 
 def _text(path: Path, folder: Path) -> str:
