@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import jax
 import pytest
@@ -26,6 +28,19 @@ def test_programs_go_to_the_cache_of_hcpinn(folder, monkeypatch, tmp_path):
     assert Path(jax.config.jax_compilation_cache_dir).parent == tmp_path / "programs"  # type: ignore[attr-defined]
     jax.jit(lambda x: 3 * x + 17)(jax.numpy.ones(11)).block_until_ready()
     assert any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_a_full_disk_is_said_once_and_not_for_every_program(folder, monkeypatch, tmp_path):
+    monkeypatch.setenv("HCPINN_CACHE", str(tmp_path))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
+    folder(None)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        keep_programs()
+        for name in "ab":
+            warnings.warn(f"Error writing persistent compilation cache entry for '{name}'", stacklevel=1)
+    (one,) = said
+    assert "is nearly full" in str(one.message)
 
 
 def test_a_folder_of_the_users_own_stays(folder, tmp_path):

@@ -1,5 +1,6 @@
 """One call gives a reference on the asked grid, from the cache where it is known."""
 
+import errno
 import os
 import threading
 import warnings
@@ -100,6 +101,20 @@ def test_a_folder_that_cannot_be_written_is_reported_once(tmp_path, monkeypatch)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         solve_reference(declare(), times=5, points=17)
+
+
+def test_a_full_disk_is_reported_once_for_all_references(folder, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for points in (9, 11, 13):
+            solve_reference(declare(), times=3, points=points)
+    (one,) = said
+    assert "References cannot be kept in" in str(one.message)
+    assert "(No space left on device)" in str(one.message)
 
 
 def test_many_writers_leave_one_whole_entry(folder):

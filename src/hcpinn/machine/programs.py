@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,6 +18,9 @@ BY_RULE, BY_TIMING = "by rule", "by timing"
 _DETERMINISTIC, _LEVEL = "--xla_gpu_deterministic_ops", "--xla_gpu_autotune_level"
 _TRUE = ("", "true", "True", "1")
 """What XLA reads as yes."""
+
+_ROOM = 1 << 26
+"""Bytes for the programs of a run."""
 
 
 def keep_programs() -> None:
@@ -39,7 +44,16 @@ def keep_programs() -> None:
         os.environ["XLA_FLAGS"] = f"{flags} {_DETERMINISTIC}=true".strip()
     if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
         return
-    jax.config.update("jax_compilation_cache_dir", str(writable_cache_folder() / "programs" / machine()))
+    folder = writable_cache_folder()
+    if shutil.disk_usage(folder).free < _ROOM:
+        warnings.warn(
+            f"The disk of hcpinn's cache folder {folder} is nearly full, so later runs may have to compile "
+            "again. Free some space, or name another folder in HCPINN_CACHE.",
+            stacklevel=2,
+        )
+    # JAX has a warning for every program that it cannot keep.
+    warnings.filterwarnings("ignore", "Error writing persistent compilation cache entry")
+    jax.config.update("jax_compilation_cache_dir", str(folder / "programs" / machine()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     compilation_cache.reset_cache()  # JAX may have found no folder before

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+from functools import cache
+from pathlib import Path
 
 from ..errors import FileError
 from ..machine.cache import cache_folder, is_private, writable_cache_folder
@@ -48,15 +50,22 @@ def store(key: str, reference: Reference) -> None:
     """Keep a reference; if it cannot be written, warn and go on."""
     facts, arrays = reference.to_plain()
     header = {"key": key, "facts": facts}
+    folder = writable_cache_folder()
     try:
-        path = writable_cache_folder() / _name(key)
-        write_archive(path, kind=_KIND, version=_VERSION, header=header, arrays=arrays, private=True)
-    except FileError as error:
-        warnings.warn(
-            f"The reference is not kept, so later runs will compute it again. {error} HCPINN_CACHE names the "
-            "folder.",
-            stacklevel=3,
+        write_archive(
+            folder / _name(key), kind=_KIND, version=_VERSION, header=header, arrays=arrays, private=True
         )
+    except FileError as error:
+        _warn_once(folder, getattr(error.__cause__, "strerror", None) or str(error))
+
+
+@cache
+def _warn_once(folder: Path, reason: str) -> None:
+    warnings.warn(
+        f"References cannot be kept in {folder} ({reason}), so later runs will compute them again. Free some "
+        "space, or name another folder in HCPINN_CACHE.",
+        stacklevel=4,
+    )
 
 
 def _name(key: str) -> str:

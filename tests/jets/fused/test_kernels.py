@@ -1,5 +1,7 @@
 """The fused kernels against the plain propagation in float64: those for a GPU run thread by thread on the CPU."""
 
+import errno
+import os
 import shutil
 import threading
 from dataclasses import replace
@@ -356,6 +358,17 @@ def test_a_compiler_that_fails_beside_what_comes_first_is_named_when_kernels_are
     MLP(16, 2).begin(5, 1, indices, 1500, "float32")
     assert not recwarn
     with pytest.warns(UserWarning, match="training is slower: /bin/false refuses them"):
+        assert not fused.suits(jets.tanh(), parameters, jet, indices)
+
+
+@compiler
+def test_kernels_that_cannot_be_kept_are_done_without(compilers, monkeypatch, tmp_path):
+    monkeypatch.setenv("HCPINN_CACHE", str(tmp_path))
+    compilers(shutil.which("g++") or shutil.which("c++"))
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
+    indices = jets.closure(SECOND)
+    parameters, jet = inputs(MLP(20, 2), 5, 1, indices, 1500)
+    with pytest.warns(UserWarning, match="training is slower: Cannot write .*: full"):
         assert not fused.suits(jets.tanh(), parameters, jet, indices)
 
 

@@ -24,6 +24,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from ...errors import FileError
 from ...problem import Index
 from ..taylor import Activation, Jet, sine, tanh
 from . import cuda, host, launch
@@ -138,7 +139,7 @@ def _prepared(plan: KernelPlan, backend: str) -> bool:
             host.prepare(plan)
         else:
             cuda.prepare(plan)
-    except (CompilerError, OSError, ImportError, AttributeError, TypeError) as error:
+    except (CompilerError, FileError, OSError, ImportError, AttributeError, TypeError) as error:
         _warn(str(error))
         return False
     return True
