@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from PIL import Image
 
 import hcpinn as hc
 from command_line import assert_refused, hcpinn
 from hcpinn.catalog import ENTRIES, METHODS
+from hcpinn.cli.app import app
 from hcpinn.descent import Stop
 from hcpinn.papers.hao2026.ablation import SWITCHES
 from hcpinn.solving import CHECKPOINT
@@ -195,7 +197,9 @@ def test_help_teaches_by_example():
     [
         "bench",
         "export",
+        "fit",
         "gallery",
+        "list",
         "methods",
         "new",
         "pack",
@@ -207,10 +211,13 @@ def test_help_teaches_by_example():
         "theory",
     ],
 )
-def test_help_fills_its_lines_and_breaks_no_example(command, monkeypatch):
+def test_help_is_whole_at_80_columns_and_breaks_no_example(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     code, said, _ = hcpinn(command, "--help")
     assert code == 0
+    assert max(map(len, said.splitlines())) <= 80
+    for option in typer.main.get_command(app).commands[command].params:
+        assert all(f" {name} " in said for name in option.opts if name.startswith("-"))
     lines = [line.rstrip() for line in said.split("╭")[0].splitlines()]
     for line, after in itertools.pairwise(lines):
         if line.startswith("     ") or not after:

@@ -78,14 +78,15 @@ EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
 MaxSeconds = Annotated[
-    float | None, typer.Option(min=0, help="Stop after this many seconds; the same command resumes.")
+    float | None,
+    typer.Option(min=0, metavar="S", help="Stop after this many seconds; the same command resumes."),
 ]
-CheckpointEvery = Annotated[float, typer.Option(help="Seconds between checkpoints.")]
+CheckpointEvery = Annotated[float, typer.Option(metavar="S", help="Seconds between checkpoints.")]
 BarOrLines = Annotated[
     bool | None,
     typer.Option(
         "--progress/--quiet",
-        help="Show a progress bar, or nothing.",
+        help="Show progress, or nothing.",
         show_default="a bar in a terminal, else lines",
     ),
 ]

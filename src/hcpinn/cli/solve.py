@@ -28,8 +28,8 @@ def solve(
         typer.Option(
             "--method",
             "-m",
-            metavar="NAME|FILE.toml",
-            help="A method, see [bold]hcpinn methods[/bold], or a file.",
+            metavar="NAME|FILE",
+            help="A method of [bold]hcpinn methods[/bold], or a .toml file.",
             show_default="evolve",
         ),
     ] = None,
@@ -39,7 +39,7 @@ def solve(
             "--set",
             metavar="NAME=VALUE",
             help="Change a parameter of the problem, or its horizon; NAME=1..5 solves for a whole range, "
-            "NAME=1e-3..1e-1,log for one in powers. Can be repeated.",
+            "NAME=0.1..10,log for one in powers. Can be repeated.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
@@ -47,7 +47,9 @@ def solve(
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="Output folder.", show_default="out/NAME"),
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Resume from the checkpoint in the output folder.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume from the checkpoint in the output folder.")
+    ] = False,
     accuracy: Annotated[
         float,
         typer.Option(
@@ -66,7 +68,7 @@ def solve(
     max_seconds: Annotated[
         float | None,
         typer.Option(
-            help="Seconds until there is a verdict, with compilation and the comparison; figures take longer."
+            help="Seconds until there is a verdict, with compilation and comparison but without figures."
         ),
     ] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
@@ -82,15 +84,19 @@ def solve(
         str | None,
         typer.Option(
             "--distributed",
-            metavar="auto|HOST:PORT,N,I",
-            help="Train together with the same command in other processes: as told by Slurm or Open MPI "
-            "(auto), or by the first one's address, how many there are, and this one's number from 0 on.",
+            metavar="ADDRESS",
+            help="Train together with the same command in other processes: auto under Slurm or Open MPI, else "
+            "HOST:PORT,N,I, the address of the first, how many there are, and which one this is, from 0.",
         ),
     ] = None,
-    animation: Annotated[bool, typer.Option(help="Also write an animated GIF of the solution.")] = False,
+    animation: Annotated[
+        bool, typer.Option("--animation", help="Also write an animated GIF of the solution.")
+    ] = False,
     progress: Annotated[
         bool | None,
-        typer.Option("--progress/--quiet", help="Show a progress bar.", show_default="in a terminal"),
+        typer.Option(
+            "--progress/--quiet", help="Show a live line, or nothing.", show_default="in a terminal"
+        ),
     ] = None,
 ) -> None:
     """Solve a problem, check the solution against a reference, and draw it.

@@ -60,11 +60,16 @@ _Steps = Annotated[
     str | None,
     typer.Option("--steps", metavar="N,N,…", help="Steps of each stage in place of the methods'."),
 ]
-_Points = Annotated[int | None, typer.Option(min=1, help="Residual points in place of the methods'.")]
+_Points = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Residual points in place of the methods'.")
+]
 _Together = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Runs that train together at most.", show_default="what fits into memory, up to 16"
+        min=1,
+        metavar="N",
+        help="Runs that train together at most.",
+        show_default="what fits into memory, up to 16",
     ),
 ]
 _RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")]
@@ -75,6 +80,7 @@ _Processes = Annotated[
     int,
     typer.Option(
         min=1,
+        metavar="N",
         help="Processes that train side by side on this machine's device, each a group of its own. On a "
         "GPU one computes while another compiles; on a CPU they share its cores and gain little.",
     ),
