@@ -20,7 +20,12 @@ _GUESTS = ("hcpinn.study", "hcpinn.theory", "hcpinn.papers.hao2026.theory")
 """Packages with public names of their own."""
 _RECEIVED = ("Solution", "Verdict", "Reference", "Fit", "Family", "Store", "Record")
 """Classes that are handed to users, who do not make them."""
-_METHODS = {"Problem": ("with_parameters", "to_text", "axes", "fields")}
+_SHAPE = ("plot", "move", "scale", "turn")
+_METHODS = {
+    "Problem": ("with_parameters", "to_text", "axes", "fields"),
+    "Disk": _SHAPE,
+    "Polygon": ("from_file",),
+}
 """What users call on an object that they have made."""
 
 
@@ -90,11 +95,14 @@ def _entry(package: str, name: str, found: object) -> str:
     if not inspect.isclass(found) or name in _RECEIVED:
         return directive
     parts = [f"{directive}\n    options:\n      members: false", arguments(found)]
-    parts += [
-        f"::: {place}.{method}\n    options:\n      heading_level: 4"
-        for method in _METHODS.get(name, ())
-        if hasattr(found, method) or method in inspect.get_annotations(found)
-    ]
+    for member in _METHODS.get(name, ()):
+        method = getattr(found, member, None)
+        own = (
+            f"{method.__module__}.{method.__qualname__}"
+            if inspect.isfunction(method)
+            else f"{place}.{member}"
+        )
+        parts.append(f"::: {own}\n    options:\n      heading_level: 4")
     return "\n\n".join(part for part in parts if part)
 
 

@@ -104,7 +104,10 @@ def test_pages_fit_and_can_be_read_in_light_and_dark_wide_and_narrow(site, tmp_p
                     assert browser.run(SPILLED) == [], seen
                     assert browser.run(LETTERS) >= 4.5, seen
         for path in site.rglob("*.html"):
+            browser.window(1440)
             browser.open(path)
+            assert browser.run(SPILLED) == [], path
+            browser.window(400)
             assert browser.run("document.documentElement.scrollWidth") <= 400, path
         assert all(address.startswith(("file:", "data:", "blob:")) for address in browser.requests)
     finally:

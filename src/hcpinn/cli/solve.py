@@ -85,8 +85,8 @@ def solve(
         typer.Option(
             "--distributed",
             metavar="ADDRESS",
-            help="Train together with the same command in other processes: auto under Slurm or Open MPI, else "
-            "HOST:PORT,N,I, the address of the first, how many there are, and which one this is, from 0.",
+            help="Train together with the same command in other processes: auto under Slurm or Open MPI, "
+            "else HOST:PORT,N,I, the address of the first, how many there are, and which one this is, from 0.",
         ),
     ] = None,
     animation: Annotated[
