@@ -86,7 +86,7 @@ def solve(
             "--distributed",
             metavar="ADDRESS",
             help="Train together with the same command in other processes: auto under Slurm or Open MPI, "
-            "else HOST:PORT,N,I, the address of the first, how many there are, and which one this is, from 0.",
+            "else HOST:PORT,N,I: the first one's address, how many there are, and which this is, from 0.",
         ),
     ] = None,
     animation: Annotated[
