@@ -92,6 +92,19 @@ def test_signed_fields_have_colours_centred_on_zero_and_others_do_not(values, li
     assert (found["cmap"] == "RdBu_r") == (limits[0] == -limits[1])
 
 
+def test_a_field_that_is_zero_at_the_start_has_one_colour_and_no_relative_error_there():
+    zero = np.zeros((3, 4, 5))
+    zero[1:] = np.random.default_rng(0).random((2, 4, 5))
+    noise = zero + 1e-18
+    axes = np.arange(3.0), np.arange(4.0), np.arange(5.0)
+    shown = Shown(*axes, {"u": noise}, {"u": zero})
+    reference, solution, error, *_, last = [a for a in field_figure(shown).axes if a.get_title()]
+    assert error.get_title() == "absolute error"
+    assert last.get_title().startswith("absolute error, L2 ")
+    [one], [other] = reference.collections, solution.collections
+    assert one.get_clim() == other.get_clim() == (-0.1, 0.1)
+
+
 def test_errors_are_shown_on_a_logarithmic_scale():
     t, x = np.linspace(0, 1, 3), np.linspace(0, 1, 4)
     exact = np.ones((3, 4))

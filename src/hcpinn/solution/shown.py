@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _UNSIGNED = 1e-3
 """The share of its largest value up to which a field may cross zero and still count as of one sign."""
 
+_CONSTANT = 1e-12
+"""The share of its largest value by which a constant field may vary."""
+
 _DECADES = 4
 """How far below the largest error the colours of errors reach."""
 
@@ -120,6 +123,9 @@ def field_colours(values: np.ndarray) -> dict[str, Any]:
     most = max(abs(low), abs(high))
     if low < -_UNSIGNED * most and high > _UNSIGNED * most:
         return {"cmap": SIGNED, "vmin": -most, "vmax": most}
+    if high - low <= _CONSTANT * most:  # one colour, and numbers around it at the bar
+        margin = 0.1 * (most or 1.0)
+        return {"cmap": UNSIGNED, "vmin": low - margin, "vmax": high + margin}
     return {"cmap": UNSIGNED, "vmin": low, "vmax": high}
 
 
