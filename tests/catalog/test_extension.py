@@ -97,7 +97,7 @@ def test_without_packages_there_are_hcpinns_own_extensions_alone():
 
 def test_nothing_outside_papers_names_the_paper_its_authors_or_its_rows():
     source = Path(hc.__file__).parent
-    names = r"(?i)\bhao|hao2026|\bpaper\b|published|ablation|\bpbc\b|\bic[12]\b|\brba\b"
+    names = r"(?i)\bhao|hao2026|(?<!on )\bpaper\b|published|ablation|\bpbc\b|\bic[12]\b|\brba\b"
     for path in source.rglob("*"):
         if path.suffix in (".py", ".pyi", ".html") and "papers" not in path.relative_to(source).parts:
             assert not re.search(names, path.read_text("utf-8")), path

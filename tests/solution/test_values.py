@@ -111,7 +111,6 @@ def test_the_residual_is_what_the_derivatives_leave():
         (lambda s: s(0.1, 0.2, 0.3), "heat has the coordinates t, x, but 3 were given"),
         (lambda s: s.dx(0.1, 0.2, 0.3), "heat has the coordinates t, x, but 3 were given"),
         (lambda s: s.residual(0.1, 0.2, 0.3), "heat has the coordinates t, x, but 3 were given"),
-        (lambda s: s.on_grid([0.1]), "heat has the coordinates t, x, but 1 w"),
         (lambda s: s.on_grid([0.1], [0.2], [0.3]), "heat has the coordinates t, x, but 3 were given"),
         (lambda s: s(np.zeros(3), np.zeros(4)), r"shapes \(3,\), \(4,\), which do not broadcast"),
         (lambda s: s.residual(np.zeros(3), np.zeros(4)), r"shapes \(3,\), \(4,\), which do not broadcast"),

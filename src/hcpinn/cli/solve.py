@@ -173,7 +173,8 @@ def solve(
             devices=devices,
         )
         if is_first():
-            _spare(folder, solution)
+            if not resume:
+                _spare(folder, solution)
             _write(solution, folder)
     stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
     if is_first():

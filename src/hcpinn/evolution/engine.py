@@ -184,16 +184,19 @@ class Engine:
         """What is handed over: the best pass as a function, if there is one."""
         estimate, function = np.inf, None
         if best is not None:
-            estimate, function = best[0], self._function(*best)
+            estimate, function = self._function(*best)
         return Evolved(self.problem, function, estimate, stop, tuple(self.passes), self.limits.spent)
 
-    def _function(self, estimate: float, solved: Solved) -> Any:
-        spare = 0.02 * max(min(estimate, self.accuracy), 1e-3 * self.accuracy)
-        spare *= float(solved.projection.scale.min())
+    def _function(self, estimate: float, solved: Solved) -> tuple[float, Any]:
+        """A pass as a function, and the estimate of its error."""
         if self.region is not None:
-            return self.region.function(solved)
+            return estimate, self.region.function(solved)
+        least = float(solved.projection.scale.min())
+        spare = 0.02 * max(min(estimate, self.accuracy), 1e-3 * self.accuracy) * least
         layers = [own.layers for own in solved.projection.bases]
-        return assemble(self.carrier, layers, solved.track, len(self.problem.components), spare)
+        components = len(self.problem.components)
+        function, lacking = assemble(self.carrier, layers, solved.track, components, spare)
+        return estimate + lacking / least, function
 
     def _passes(self) -> Stop:
         self.prepare(Carrier(self.problem, self.accuracy), self.shared or Pointwise(self.problem))

@@ -162,8 +162,8 @@ def _derivative(function: Function, points: Array, index: Index) -> Array:
 
 def assemble(
     carrier: Carrier, layers: Sequence[Layers], track: Track, components: int, spare: float
-) -> Function:
-    """The function that a track of output weights makes with its layers.
+) -> tuple[Function, float]:
+    """The function that a track of output weights makes with its layers, and the L² norm of what it lacks.
 
     Functions that together contribute no more than `spare` to the L² norm at any time are left out: those of
     the smallest singular values, whose output weights are enormous.
@@ -172,16 +172,18 @@ def assemble(
     powers = powers.reshape(*powers.shape[:2], components, *(layer.kinds[0].mix.shape[1] for layer in layers))
     known = np.stack(track.values)[..., : math.prod(powers.shape[2:])]
     states = known.reshape(-1, *powers.shape[2:])
-    kept = []
+    kept, lacking = [], 0.0
     for axis, layer in enumerate(layers):
         others = tuple(i for i in range(1, states.ndim) if i != axis + 2)
         weight = np.sum(states**2, axis=others).max(axis=0)
         ascending = np.argsort(weight)
         total = np.cumsum(weight[ascending])
-        chosen = np.sort(ascending[np.searchsorted(total, spare**2 / len(layers)) :])
+        first = int(np.searchsorted(total, spare**2 / len(layers)))
+        lacking += total[first - 1] if first else 0.0
+        chosen = np.sort(ascending[first:])
         kept.append(layer.chosen(chosen))
         powers = np.take(powers, chosen, axis=axis + 3)
-    return Function(tuple(kept), np.asarray(track.times), powers, carrier)
+    return Function(tuple(kept), np.asarray(track.times), powers, carrier), math.sqrt(lacking)
 
 
 @dataclass(frozen=True, eq=False)

@@ -224,5 +224,5 @@ def join(
     else:
         remains = Remains.of(carriers, carriers[0].waves.tail_rate, spare)
     nothing: Any = _Nothing(components * len(nodes))
-    plain = assemble(nothing, layers, track, components * len(nodes), spare)
+    plain, _ = assemble(nothing, layers, track, components * len(nodes), spare)
     return FamilyFunction(Network(plain.layers, plain.edges, plain.powers, remains), interpolation, exact)

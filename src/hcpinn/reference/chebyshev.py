@@ -52,7 +52,9 @@ class _Refinement:
         kinks = [x for x in self.line.jumps if _kinked(problem, x)]
         self.corners = tuple(sorted({*first.corners(), *kinks}))
         self.depth = _DEPTH if not first.breaking else _DEEPEST
-        self.most = MOST_CALLS
+        self.work = math.inf
+        """Evaluations of F that a run may take, times the fourth root of its tolerance (with which the steps
+        shrink): eight times what the last one took."""
         self.notes = first.corner_notes()
         self.solvers: dict[int, Collocation] = {}
         self.runs: dict[tuple[int, float], tuple[list[np.ndarray], float]] = {}
@@ -66,9 +68,10 @@ class _Refinement:
             if elements not in self.solvers:
                 self.solvers[elements] = self._collocation(elements, self.corners, self.depth)
             solver = self.solvers[elements]
-            self.runs[elements, rtol] = solver.solve(self.times, self.targets, rtol, self.most)
+            most = min(max(self.work * rtol**-0.25, 3000), MOST_CALLS)
+            self.runs[elements, rtol] = solver.solve(self.times, self.targets, rtol, int(most))
             if math.isfinite(self.runs[elements, rtol][1]):
-                self.most = max(8 * solver.calls, 3000)
+                self.work = 8 * solver.calls * rtol**0.25
         return self.runs[elements, rtol]
 
     def run(self) -> SolverResult:
@@ -78,6 +81,9 @@ class _Refinement:
         before = in_space = math.inf
         for _ in range(_ROUNDS):
             wider = _wider(elements)
+            while rtol < _LOOSE and not math.isfinite(self.solve(wider, rtol)[1]):
+                tight, rtol = rtol, 10 * rtol  # rounding on the wider grid exceeds the tolerance
+                in_time = relative_change(self.solve(elements, rtol)[0], self.solve(elements, tight)[0])
             change = relative_change(self.solve(wider, rtol)[0], self.solve(elements, rtol)[0])
             in_space = _remaining(change, before)
             elements, before = wider, change

@@ -35,6 +35,9 @@ DEGREE = 24
 _JUMP = 1e-3
 """Change across a point, relative to the largest value, from which on initial data jump there."""
 
+_LOOSEST = 1e-5
+"""Relative tolerance from which on the longest step shrinks too."""
+
 MOST_CALLS = 100_000
 """Evaluations of F after which an integration is stuck."""
 
@@ -206,6 +209,7 @@ class Collocation:
         """The unknowns at the times, one row each, from break to break; None where that failed."""
         self.calls = 0
         line = scan(self.problem).time
+        finer = max((rtol / _LOOSEST) ** -0.125, 1.0)  # else two tolerances take the same steps, and agree
         off = 256 * np.spacing(max(abs(line.low), abs(line.high)))
 
         def rate(t: float, state: np.ndarray) -> np.ndarray:
@@ -231,7 +235,7 @@ class Collocation:
                     jac=lambda t, y, low=low, high=high: self.jacobian(min(max(t, low), high), y),
                     rtol=rtol,
                     atol=absolute,
-                    max_step=(end - begin) / max(2 * float(line.swings(begin, end)), 1.0),
+                    max_step=(end - begin) / max(2 * finer * float(line.swings(begin, end)), 1.0),
                 )
             except (_Stuck, ValueError, RuntimeError):  # SciPy's answers to NaN and to singular matrices
                 return None

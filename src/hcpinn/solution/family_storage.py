@@ -109,6 +109,7 @@ def _probes(family: Family) -> np.ndarray:
     rng, problem = np.random.default_rng(0), family.function.exact.problem
     ends = [(problem.start, problem.horizon), *problem.domain.bounds]
     places = [low + (high - low) * rng.random(16) for low, high in ends]
-    given = {name: own.at(rng.random(16)) for name, own in ranges_of(family.problem).items()}
+    ranges = ranges_of(family.problem)
+    given = {name: ranges[name].at(rng.random(16)) for name in family.names}
     values = family(*places, **given)
     return np.stack(values if isinstance(values, tuple) else (values,))
