@@ -136,8 +136,8 @@ def known(
         values = tuple(data(u)(*space) for u in exact)
         return values if len(values) > 1 else values[0]
 
-    _named(rhs, (*names, *axes))
-    _named(initial, axes[1:])
+    with_arguments(rhs, (*names, *axes))
+    with_arguments(initial, axes[1:])
     if boundary is None:
         boundary = hc.Periodic()
     problem = hc.Problem(
@@ -146,7 +146,7 @@ def known(
     return Known(family, problem, exact)
 
 
-def _named(function: Callable[..., Any], arguments: Sequence[str]) -> None:
+def with_arguments(function: Callable[..., Any], arguments: Sequence[str]) -> None:
     """Give a function's arguments the names by which hcpinn calls it."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     function.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in arguments])  # type: ignore[attr-defined]

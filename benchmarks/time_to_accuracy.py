@@ -6,10 +6,10 @@
 
 `allen-cahn-2` to a relative L2 error of 1e-3 and `kuramoto-sivashinsky` to 1e-2, one racer after the other.
 Time runs from the start of the process, imports and compilation included. hcpinn is `hcpinn solve` with an
-empty cache: it also computes its reference, checks itself, draws its figures and writes its files; another
-process is asked for a tenth of the error, to show where it goes from there. Peers are told their error by
-the same reference, now and then, off the clock, and stop there or at the time limit. What is not installed
-is left out and named.
+empty cache, by `evolve` and by `expert`: it also computes its reference, checks itself, draws its figures and
+writes its files; other processes are asked for smaller errors, to show where it goes from there. Peers are
+told their error by the same reference, now and then, off the clock, and stop there or at the time limit.
+What is not installed is left out and named.
 """
 
 from __future__ import annotations
@@ -45,8 +45,10 @@ RACERS = {
     "classical: SciPy": ("classical.py", "scipy"),
     "classical: hcpinn's reference": ("classical.py", "reference"),
 }
-OURS, AGAIN = "hcpinn", "hcpinn, programs kept"
-NAMES = [OURS, *RACERS]
+OURS = {"hcpinn: evolve": ("evolve", (1, 1e-3, 1e-6)), "hcpinn: expert": ("expert", (1, 0.1))}
+"""The method of each, and the accuracies it is asked for, as shares of the target."""
+AGAIN = ", programs kept"
+NAMES = [*OURS, *RACERS]
 GRACE = 120.0
 """Seconds after the limit in which a racer may finish the block it is in."""
 
@@ -108,8 +110,8 @@ def race(options: argparse.Namespace) -> None:
             settings[problem] = shared_settings(problem, options.adam_steps)
             for name in options.only or NAMES:
                 try:
-                    if name == OURS:
-                        found = solve(problem, target, options, Path(scratch))
+                    if name in OURS:
+                        found = solve(name, problem, target, options, Path(scratch))
                     else:
                         given = [*settings[problem].items(), ("reference", trusted), ("problem", problem)]
                         found = {name: peer(name, [*given, ("target", target)], options)}
@@ -143,15 +145,21 @@ def shared_settings(problem: str, adam_steps: int) -> dict[str, int]:
     return {**sizes, "points": method.points, "adam-steps": adam_steps}
 
 
-def solve(problem: str, target: float, options: argparse.Namespace, folder: Path) -> dict[str, Outcome]:
-    """`hcpinn solve` with an empty cache, and again with programs kept; then to a tenth of the accuracy."""
-    cold = folder / f"cache-{problem}"
-    first = whole_process(problem, target, options, cold)
-    again = whole_process(problem, target, options, cold)
-    finer = whole_process(problem, target / 10, options, folder / f"cache-{problem}-finer")
+def solve(
+    name: str, problem: str, target: float, options: argparse.Namespace, folder: Path
+) -> dict[str, Outcome]:
+    """`hcpinn solve` by a method with an empty cache, to each accuracy; to the first with programs kept."""
+    method, shares = OURS[name]
+    curve = []
+    for share in shares:
+        cache = folder / f"{problem}-{method}-{share:g}"
+        curve.append(whole_process(problem, method, share * target, options, cache))
+    again = whole_process(problem, method, target, options, folder / f"{problem}-{method}-1")
     return {
-        OURS: Outcome([first, finer], reached(first, target), "each point a process of its own"),
-        AGAIN: Outcome([again], reached(again, target), "a second process, compiled programs on disk"),
+        name: Outcome(curve, reached(curve[0], target), "each point a process of its own"),
+        f"{name}{AGAIN}": Outcome(
+            [again], reached(again, target), "a second process, compiled programs on disk"
+        ),
     }
 
 
@@ -161,11 +169,11 @@ def reached(point: tuple[float, float | None], target: float) -> float | None:
 
 
 def whole_process(
-    problem: str, accuracy: float, options: argparse.Namespace, cache: Path
+    problem: str, method: str, accuracy: float, options: argparse.Namespace, cache: Path
 ) -> tuple[float, float]:
     """Seconds of one `hcpinn solve`, from start to end, and its error."""
     out = cache / "out"
-    command = [sys.executable, "-m", "hcpinn.cli", "solve", problem]
+    command = [sys.executable, "-m", "hcpinn.cli", "solve", problem, "--method", method]
     command += ["--accuracy", f"{accuracy:g}", "--seed", str(options.seed), "--out", str(out)]
     command += ["--max-seconds", str(options.limit)]
     began = time.time()

@@ -250,6 +250,25 @@ def test_a_moving_front_is_found_and_resolved():
     assert true <= 3 * evolved.estimated_error
 
 
+def test_where_time_steps_make_the_error_they_get_shorter():
+    """A small error grows by e¹⁴ here, so that what is small in each step is not small in the end."""
+    exact = lambda t, x: jnp.sin(jnp.pi * x - 3 * t)
+    source = lambda t, x: (
+        exact(t, x) ** 2 - (8 - 0.1 * jnp.pi**2) * exact(t, x) - 3 * jnp.cos(jnp.pi * x - 3 * t)
+    )
+    problem = hc.Problem(
+        domain=hc.Interval(-1, 1),
+        horizon=2.0,
+        rhs=lambda u, t, x: 0.1 * u.xx + 8 * u - u**2 + apply(source, t, x),
+        initial=lambda x: exact(0.0, x),
+    )
+    evolved = evolve(problem, accuracy=1e-6)
+    assert evolved.stop is Stop.ESTIMATE
+    assert evolved.passes[1].estimate > 1e-6
+    assert evolved.passes[-1].steps > 1.5 * evolved.passes[1].steps
+    assert error(evolved, exact) <= 3 * evolved.estimated_error
+
+
 def test_the_time_limit_is_kept_and_said():
     evolved = evolve(declare(), accuracy=1e-11, max_seconds=1e-3)
     assert evolved.stop is Stop.TIME

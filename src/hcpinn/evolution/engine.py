@@ -62,8 +62,14 @@ _STEEP = 40.0
 _FINER = (1, 2, 4)
 """How many times as many points are tried where a basis with fronts makes the equation unstable."""
 
-_SWINGS = 0.5, 0.37
+_SWINGS = 0.37, 0.5
 """How much of its range anything in F or the data may go through within a step, in every other pass."""
+
+_SHARPER = 16.0, 0.55
+"""Divides the tolerance of time steps, and multiplies the longest one, where more features do not help.
+
+About what lies between two passes, squared: so consecutive passes never take like steps.
+"""
 
 _RISE = 10.0
 """e to this power is what rounding may grow to over the horizon by a basis alone."""
@@ -163,6 +169,8 @@ class Engine:
         """F where several problems share it, compiled."""
         self.region: RegionSpace | None = None
         """What a pass does on a curved domain, where features are of all coordinates at once."""
+        self.sharpened = 0
+        """How often time steps have been made shorter because more features did not help."""
         self.density: list[Density | None] = [None] * self.dimensions
         """Where features are to be dense, as the pass before has found."""
 
@@ -208,7 +216,7 @@ class Engine:
             first, most = self.region.first, self.region.most
         density: list[Density | None] = list(given)
         previous: Solved | None = None
-        count, failed, stalled = first, np.inf, 0
+        count, failed, stalled, held = first, np.inf, 0, False
         most = self.method.features or most
         while True:
             count = min(count, most)
@@ -225,15 +233,16 @@ class Engine:
             if previous is not None:
                 estimate = self._estimate(previous, solved)
             self._note(count, solved, estimate)
-            if self.best is None or estimate <= self.best[0]:
+            before = np.inf if self.best is None else self.best[0]
+            if self.best is None or estimate <= before:
                 self.best, stalled = (estimate, solved), 0
             else:
                 stalled += 1
             self.keep(partial(self._evolved, self.best))
             if estimate <= _MARGIN * self.accuracy:
                 return Stop.ESTIMATE
-            if stalled == 3:
-                return Stop.STALLED
+            if stalled == 3 or estimate == self.carrier.leftover:
+                return Stop.STALLED  # features lower nothing of what the waves of the lift leave
             if count == most and previous is not None:
                 return Stop.RANK
             if not fits(self._bytes(min(math.ceil(count * _GROWTH), most), solved)):
@@ -246,7 +255,11 @@ class Engine:
             density = [larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
             self.density = density
             previous = solved
-            count = math.ceil(count * _GROWTH)
+            held = not held and before / 2 < estimate < np.inf
+            if held:  # the error may be one of time, which features do not lower
+                self.sharpened += 1
+            else:
+                count = math.ceil(count * _GROWTH)
 
     def _bytes(self, count: int, last: Solved) -> float:
         """About how much memory a pass with so many features takes, that of as many steps as the last one."""
@@ -290,10 +303,10 @@ class Engine:
         """The projected equation integrated to the horizon, with the tolerance of a pass of this number."""
         few = 3 if self.accuracy > 1e-5 else 5 if self.accuracy > 1e-8 else 7
         stages = self.method.stages or (few if self.problem.order == 1 else 7)
-        tolerance = min(self.accuracy / 20, 1e-5) / (1 if number % 2 else 4)
+        tolerance = min(self.accuracy / 20, 1e-5) / _SHARPER[0] ** self.sharpened
         if self.problem.order == 2:  # swings keep every error of a step: they add up
             tolerance /= 5 * 10 ** max(number - 1, 0)
-        tolerance = max(tolerance, 1e-13)
+        tolerance = max(tolerance, 4e-13) / (1 if number % 2 else 4)
         begun, state = clock.perf_counter(), projection.start()
         track = Track(stages, [self.breaks[0]], [], self.problem.order)
 
@@ -304,7 +317,8 @@ class Engine:
 
         def longest(time: float) -> float:
             """No step passes over what F or the data do."""
-            return scan(self.problem).time.reach(time, _SWINGS[number % 2])
+            reach = scan(self.problem).time.reach(time, _SWINGS[number % 2])
+            return reach * _SHARPER[1] ** self.sharpened
 
         # Steps of two passes never coincide, else their errors in time would be the same and go unseen.
         growth = 8.0 if number % 2 else 4.0

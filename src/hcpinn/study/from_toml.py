@@ -24,6 +24,7 @@ from ..errors import HcpinnError, MethodError, unknown_name
 from ..machine.files import read_toml
 from ..problem import Problem
 from .declaration import Section, Study
+from .optimisers import optimisers
 
 _SECTION = ("name", "title", "problems", "methods", "seeds", "parameters", "accuracy", "budget")
 _STUDY = (*_SECTION, "include", "section")
@@ -176,7 +177,8 @@ def _is_count(value: Any) -> bool:
 
 def named_studies() -> dict[str, Callable[[], Study]]:
     """Every study that has a name; the docstring of each says what it is."""
-    return {name: make for added in extensions() for name, make in added.studies().items()}
+    added = {name: make for part in extensions() for name, make in part.studies().items()}
+    return {"optimisers": optimisers, **added}
 
 
 def find_study(name: str) -> Study:

@@ -13,6 +13,7 @@ from ..errors import unknown_name
 from ..machine.files import answering, write_bytes
 from . import elements
 from .gallery import Picture
+from .optimisers import PAGE, OptimisersPage
 from .page import StudyPage, contents
 from .results import Results, read_results
 
@@ -57,7 +58,8 @@ def write_tables(folder: str | Path, out: str | Path) -> list[Path]:
 
 def page_parts(results: Results) -> StudyPage:
     """What the page of a store shows: the usual parts, or those that an extension has for its studies."""
-    pages = {name: make for added in extensions() for name, make in added.pages.items()}
+    pages: dict[str, Callable[[Results], StudyPage]] = {PAGE: OptimisersPage}
+    pages |= {name: make for added in extensions() for name, make in added.pages.items()}
     if not results.page:
         return StudyPage(results)
     if results.page not in pages:
