@@ -3,13 +3,16 @@
     python benchmarks/families.py NAME… [--count 20] [--out benchmarks/results/families-cpu.json]
 
 Each case is solved once; at `count` random parameters, which the family never saw, it is then compared with
-classical solutions. The worst relative L2 error counts.
+classical solutions. The worst relative L2 error counts. Derivatives by the parameters are compared with
+differences of classical solutions, and the page, in Chromium, with Python.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -20,6 +23,12 @@ import hcpinn as hc
 from hcpinn.machine.provenance import provenance
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+
+from browser import Browser  # noqa: E402
+
+_STEP = 0.01
+"""The step of differences of classical solutions, as a share of a range."""
 
 
 def burgers() -> hc.Problem:
@@ -43,7 +52,11 @@ def reacting_flow() -> hc.Problem:
         horizon=1.0,
         rhs=lambda u, beta, nu, rho: -beta * u.x + nu * u.xx + rho * u * (1 - u),
         initial=lambda x: jnp.exp(-((x - np.pi) ** 2) / (2 * (np.pi / 2) ** 2)),
-        parameters={"beta": hc.Between(1, 20), "nu": hc.Between(1, 20), "rho": hc.Between(1, 20)},
+        parameters={
+            "beta": hc.Between(1, 20),
+            "nu": hc.Between(1, 20, log=True),
+            "rho": hc.Between(1, 20, log=True),
+        },
     )
 
 
@@ -121,8 +134,33 @@ def measure(name: str, count: int) -> dict[str, object]:
         "cpu_s": cpu,
         "classical_cpu_s": float(np.median(classical)),
         "pays_after": int(np.ceil(cpu / np.median(classical))),
+        "slopes": slopes(family, problem),
         **speeds(family, problem),
+        **in_the_page(family, problem),
     }
+
+
+def slopes(family: hc.Family, problem: hc.Problem) -> dict[str, float]:
+    """Relative L2 errors of the derivative by each parameter, against differences of fourth order."""
+    found = {}
+    middle = {n: problem.open[n].at(0.37) for n in family.names}
+    for name in family.names:
+        own = problem.open[name]
+        along = (own.at(0.37 + _STEP) - own.at(0.37 - _STEP)) / 2
+        values = [{**middle, name: middle[name] + k * along} for k in (-2, -1, 1, 2)]
+        references = [hc.solve_reference(problem.with_parameters(**v), cache=False) for v in values]
+        times, (x,) = references[0].times, references[0].coordinates
+        assert all(np.array_equal(r.times, times) and np.array_equal(r.coordinates[0], x) for r in references)
+        some = np.ix_(range(0, len(times), 1 + len(times) // 20), range(0, len(x), 1 + len(x) // 100))
+        exact = family.derivative(name, times[some[0]], x[some[1]], **middle)
+        exact = exact if isinstance(exact, tuple) else (exact,)
+        worst = 0.0
+        for u, field in zip(exact, problem.fields, strict=True):
+            far = [r.values[field][some] for r in references]
+            difference = (far[0] - 8 * far[1] + 8 * far[2] - far[3]) / (12 * along)
+            worst = max(worst, float(np.linalg.norm(u - difference) / np.linalg.norm(difference)))
+        found[name] = worst
+    return found
 
 
 def speeds(family: hc.Family, problem: hc.Problem) -> dict[str, float]:
@@ -143,6 +181,45 @@ def speeds(family: hc.Family, problem: hc.Problem) -> dict[str, float]:
     begun = time.process_time()
     family(*place, **many)
     return {"grid_values_per_cpu_s": on_grid, "samples_per_cpu_s": 1e6 / (time.process_time() - begun)}
+
+
+def in_the_page(family: hc.Family, problem: hc.Problem) -> dict[str, float]:
+    """How far the page in a browser is from Python at 1,000 points, and its values per second."""
+    rng = np.random.default_rng(5)
+    ends = ((problem.start, family.function.exact.problem.horizon), *problem.domain.bounds)
+    t, x = (rng.uniform(low, high, 1000) for low, high in ends)
+    given = {n: problem.open[n].at(rng.random(1000)) for n in family.names}
+    expected = family(t, x, **given)
+    expected = np.stack(expected if isinstance(expected, tuple) else (expected,), axis=1)
+    rows = json.dumps(np.stack([t, x, *given.values()], axis=1).tolist())
+    # A slider that moves asks for one curve of 241 places at parameters that are new.
+    script = f"""(() => {{
+      const rows = {rows}, values = rows.map(([t, x, ...mu]) => evaluate(t, x, mu));
+      const timed = (n, work) => {{
+        let done = 0; const begun = performance.now();
+        while (performance.now() - begun < 1000) done += work(rows[n++ % rows.length]);
+        return done / (performance.now() - begun) * 1000;
+      }};
+      const curve = ([t, x, ...mu]) => profile(t, xs, weights(mu)).length;
+      const sample = ([t, x, ...mu]) => evaluate(t, 0.6 * D.space[0] + 0.4 * D.space[1], mu).length;
+      timed(0, curve);
+      return [values, timed(0, curve), timed(0, sample)];
+    }})()"""
+    with tempfile.TemporaryDirectory() as folder:
+        page = family.page(Path(folder) / "page.html")
+        browser = Browser(Path(folder) / "profile")
+        try:
+            browser.open(page)
+            values, curves, samples = browser.run(script)
+        finally:
+            browser.close()
+        size = page.stat().st_size
+    return {
+        "page_difference": float(np.max(np.abs(np.asarray(values) - expected))),
+        "page_grid_values_per_s": curves,
+        "page_samples_per_s": samples / len(problem.components),
+        "page_megabytes": size / 1e6,
+    }
 
 
 def main() -> None:

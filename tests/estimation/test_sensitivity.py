@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
-from hcpinn.evolution.sensitivity import Opened, Places, make_frame
+from hcpinn.evolution.sensitivity import Opened, make_frame
 from hcpinn.machine.precision import double
 
 PROBLEMS = {
@@ -25,6 +25,17 @@ PROBLEMS = {
         velocity=lambda x, a: a**2 * np.sin(np.pi * x),
         parameters={"k": 1.0, "b": 0.7, "a": 1.2},
     ),
+    "values and slopes around a ring": hc.Problem(
+        domain=hc.Disk((0, 0), 1.0) - hc.Disk((0, 0), 0.5),
+        horizon=0.2,
+        boundary={
+            "disk": hc.Dirichlet(lambda t, x, b: b * x * t),
+            "disk2": hc.Neumann(lambda t, x, b, k: k * b * x * t),
+        },
+        rhs=lambda u, k: k * u.laplacian,
+        initial=lambda x, y, a: a * (1 - x**2 - y**2) * (1 - 4 * (x**2 + y**2)) ** 2,
+        parameters={"k": 0.3, "b": 0.7, "a": 1.2},
+    ),
 }
 
 
@@ -38,11 +49,14 @@ def test_slopes_are_those_of_differences(name):
         return dict(zip(names, z, strict=True))
 
     rng = np.random.default_rng(0)
-    low, high = problem.domain.bounds[0]
-    points = np.column_stack([rng.uniform(0, problem.horizon, 40), rng.uniform(low, high, 40)])
+    places = problem.domain.inside(rng.random((40, problem.domain.dimension)))
+    points = np.column_stack([rng.uniform(0, problem.horizon, len(places)), places])
+    still = (0,) * len(problem.space)
+    wanted = ((0, *still), (0, 1, *still[1:]), (1, *still))
     with double():
-        frame, _ = make_frame(Opened(problem, named, theta), problem, theta, accuracy=1e-4)
-        places = Places(frame, points, ((0, 0), (0, 1)))
+        method = hc.Evolution(features=60)
+        frame, _ = make_frame(Opened(problem, named, theta), problem, theta, accuracy=1e-4, method=method)
+        places = frame.places(points, wanted)
         along = rng.standard_normal(len(theta))
         slopes = frame.solve(theta, tolerance=1e-7).slopes(places) @ along
         above, below = (

@@ -133,7 +133,8 @@ class UnknownFunction(Open):
         if self.of in problem.axes:
             axis = problem.axes.index(self.of)
             ends = [(problem.start, problem.horizon), *problem.domain.bounds][axis]
-            periodic = axis > 0 and problem.boundaries[axis - 1].periodic and (low, high) == (None, None)
+            around = axis > 0 and problem.domain.product and problem.boundaries[axis - 1].periodic
+            periodic = around and (low, high) == (None, None)
             low, high = ends[0] if low is None else low, ends[1] if high is None else high
         assert low is not None
         assert high is not None

@@ -11,6 +11,8 @@ import numpy as np
 import scipy.stats
 from threadpoolctl import threadpool_limits
 
+from ..catalog import find_method
+from ..descent import Method
 from ..errors import MethodError, NoReferenceError, NoSolutionError, OutOfTimeError, ProblemError
 from ..evolution import Evolution, applies
 from ..evolution.limits import Limits
@@ -29,6 +31,7 @@ from .model import Model, described
 from .result import Fit
 from .robust import Loss
 from .search import Misfit, Point, descend
+from .training import fit_by_training
 from .uncertainty import Spread, blindness, is_straight, profile, spread
 
 _COARSE = 3e-3
@@ -67,6 +70,7 @@ class _State:
 def fit(
     problem: Problem,
     data: Measurements | Sequence[Measurements],
+    method: Method | str | None = None,
     *,
     starts: int = 3,
     seed: int = 0,
@@ -84,6 +88,8 @@ def fit(
     Args:
         problem: with at least one `Unknown` among its parameters.
         data: what was measured, in one experiment or several.
+        method: a `Method` that trains, or the name of one, to compare with: the unknowns are then trained
+            along with the network, and have no intervals. By default solutions evolve.
         starts: searches from the guess and from other places; what they find is compared.
         seed: the seed of everything random.
         level: the probability with which intervals are to hold the truth.
@@ -98,6 +104,22 @@ def fit(
     """
     experiments = _checked(problem, data, starts, level, max_seconds)
     tell = on_progress or (lambda sentence: None)
+    own = find_method(method, problem.nominal) if isinstance(method, str) else method
+    if isinstance(own, Method):
+        first, *others = experiments
+        if others:
+            raise MethodError("Training takes one experiment at a time. Fit by evolution.")
+        with double():
+            return fit_by_training(
+                problem,
+                first,
+                own,
+                seed=seed,
+                level=level,
+                max_seconds=max_seconds,
+                reference=reference,
+                tell=tell,
+            )
     with double():
         layout = Layout(problem)
         reason = applies(layout.closed(problem, layout.start))
@@ -198,7 +220,12 @@ def _descended(model: Model, z: np.ndarray, misfit: Misfit, accuracy: float) -> 
         raise NoSolutionError(
             f"{model.experiments[0].problem.name} has no solution at {described(model.layout, z)}."
         )
-    point = descend(model, Point(z, *there), misfit, known=False)
+    return _lowest(model, Point(z, *there), misfit)
+
+
+def _lowest(model: Model, start: Point, misfit: Misfit) -> Point:
+    """The least misfit near a start on the present bases, with priors as strong as the data want them."""
+    point = descend(model, start, misfit, known=False)
     for _ in range(_SMOOTHINGS if model.layout.curves else 0):
         before = dict(model.layout.strength)
         r, jacobian = misfit.rows(point)
@@ -329,10 +356,6 @@ def _solution(state: _State, reference: bool, max_seconds: float | None) -> Solu
 def _checked(problem: Any, data: Any, starts: Any, level: Any, max_seconds: Any) -> tuple[Measurements, ...]:
     if not isinstance(problem, Problem):
         raise ProblemError(f"fit takes a Problem with unknowns, but is given {problem!r}.")
-    if not problem.domain.product:
-        raise MethodError(
-            f"A fit takes place on intervals and boxes so far, but {problem.name} has a curved domain."
-        )
     experiments = (data,) if isinstance(data, Measurements) else tuple(data)
     if not experiments or not all(isinstance(own, Measurements) for own in experiments):
         raise ProblemError(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..evolution.sensitivity import Places
 from ..machine.precision import double
 from ..problem import Problem
 from ..solution import Solution
@@ -30,6 +29,9 @@ _VAGUE = 0.5
 _OUTLYING = 3.0
 """Residuals, in units of the noise, from which a value is an outlier to a robust loss."""
 
+_BLUR = 0.3
+"""Of the misfit: numerical error from which its structure says nothing about the model."""
+
 _SHIFT = 0.5
 """Standard errors that the numerical error may move an estimate by."""
 
@@ -46,7 +48,7 @@ def judged(
     point, layout = state.point, state.model.layout
     assert point is not None
     wrong, facts = _misfit(state)
-    shift = _shift(state, outcome, solution)
+    shift, blur = _shift(state, outcome, solution)
     facts["numerical_shift"] = shift
     free = [combination(layout, point.z, v) for v in outcome.spread.free]
     facts["free"] = free
@@ -54,6 +56,11 @@ def judged(
     curves = _curves(state, outcome, confident=not wrong)
     facts["smoothness"] = {name: layout.strength[name] for name in curves}
     physics = _physics(solution, shift)
+    if wrong and blur > _BLUR:
+        wrong = []
+        physics.append(
+            "What is left of the data is no larger than numerical error: it tells nothing of noise."
+        )
     reasons, status = [], RELIABLE
     for found, name in (
         (physics, SUSPECT),
@@ -139,8 +146,11 @@ def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
     return reasons, facts
 
 
-def _shift(state: _State, outcome: Outcome, solution: Solution) -> float:
-    """How far an independent solution would move the estimates, in standard errors: the largest."""
+def _shift(state: _State, outcome: Outcome, solution: Solution) -> tuple[float, float]:
+    """How far an independent solution would move the estimates, in standard errors: the largest.
+
+    Behind it how much it changes the predicted values, over what the fit leaves of the data.
+    """
     point, misfit, model = state.point, state.misfit, state.model
     assert point is not None
     experiment = model.experiments[0]
@@ -150,13 +160,15 @@ def _shift(state: _State, outcome: Outcome, solution: Solution) -> float:
     change = np.zeros(len(misfit.values))
     count = len(seen.values)
     change[:count] = (seen.predict(point.z, fields) - point.predicted[:count]) / misfit.sigma[:count]
+    left = float(np.linalg.norm(misfit.scaled(point.predicted)[:count]))
+    blur = float(np.linalg.norm(change)) / max(left, 1e-300)
     rows = misfit.rows(point)[1][: len(change)]
     known = np.array([outcome.spread.determined(i) for i in range(model.layout.numbers)], bool)
     known = np.append(known, np.ones(len(point.z) - len(known), bool))
     if not known.any():
-        return 0.0
+        return 0.0, blur
     moved = outcome.spread.covariance @ (rows.T @ change)
-    return float(np.max((np.abs(moved) / outcome.spread.errors)[known]))
+    return float(np.max((np.abs(moved) / outcome.spread.errors)[known])), blur
 
 
 def _physics(solution: Solution, shift: float) -> list[str]:
@@ -329,7 +341,7 @@ def _wobble(state: _State, outcome: Outcome, points: np.ndarray) -> np.ndarray:
         frame = model.experiments[0].frame
         assert frame is not None
         model.limits.seconds = np.inf
-        places = Places(frame, points, ((0,) * points.shape[1],))
+        places = frame.places(points, ((0,) * points.shape[1],))
         slopes = frame.solve(point.z, tolerance=0.03 * model.accuracy).slopes(places)[0]
     return np.sqrt(np.maximum(np.einsum("cnp,pq,cnq->cn", slopes, outcome.spread.covariance, slopes), 0.0))
 

@@ -21,6 +21,9 @@ from .observation import Observation
 _FEATURES = {1: 480, 2: 80, 3: 24}
 """The most features per axis, by dimension, while a search is coarse: it may pass where nothing is smooth."""
 
+_CURVED = 600
+"""The same on a curved domain, where features are of all coordinates at once."""
+
 _TOLERANCE = 0.03
 """Of the accuracy of a basis: the error of a time step."""
 
@@ -81,7 +84,7 @@ class Model:
                     accuracy=accuracy,
                     seed=self.seed,
                     limits=self.limits,
-                    method=Evolution(features=_FEATURES[len(closed.space)] if accuracy > 1e-3 else None),
+                    method=Evolution(features=_most(closed) if accuracy > 1e-3 else None),
                 )
                 if frame is None:
                     if evolved.stop in (Stop.TIME, Stop.INTERRUPTED):
@@ -91,9 +94,8 @@ class Model:
                     )
             assert frame is not None
             experiment.frame = frame
-            experiment.places = Places(
-                frame, experiment.observation.data.points, experiment.observation.indices
-            )
+            seen = experiment.observation
+            experiment.places = frame.places(seen.data.points, seen.indices)
         self.accuracy = accuracy
 
     def predict(self, z: np.ndarray) -> np.ndarray | None:
@@ -132,6 +134,11 @@ class Model:
         if not (np.isfinite(values).all() and np.isfinite(jacobian).all()):
             return None
         return values, jacobian
+
+
+def _most(problem: Problem) -> int:
+    """The most features of a coarse search."""
+    return _FEATURES[len(problem.space)] if problem.domain.product else _CURVED
 
 
 def _experiment(problem: Problem, data: Measurements, layout: Layout) -> _Experiment:

@@ -61,6 +61,11 @@ class Projection:
         return 12 if len(self.bases) == 1 else 30
 
     @property
+    def dense(self) -> bool:
+        """Whether solvers of the linearised equation take several right-hand sides at once."""
+        return len(self.bases) == 1
+
+    @property
     def unknowns(self) -> int:
         return self.order * self.count * int(np.prod(self.ranks))
 

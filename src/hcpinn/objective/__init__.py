@@ -26,6 +26,7 @@ from .term import (
     RESIDUAL as RESIDUAL,
     Block as Block,
     Term as Term,
+    make_block as make_block,
     residual_block as residual_block,
 )
 from .weights.attention import Attention as Attention

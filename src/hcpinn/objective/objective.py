@@ -42,11 +42,17 @@ class Objective:
         chunk: int,
         penalties: Sequence[Term] = (),
         devices: Devices = Devices(),
+        unknowns: Callable[[Any], tuple[Any, Mapping[str, Any]]] = lambda tree: (tree, {}),
     ):
-        """`template` is any set of network parameters; `chunk` is how many points are done at once."""
+        """`template` is any set of network parameters; `chunk` is how many points are done at once.
+
+        Where parameters of the problem are trained along, `unknowns` takes the template's tree apart into the
+        network's and those.
+        """
         self.trial = trial
         self.chunk = chunk
         self.devices = devices
+        self._unknowns = unknowns
         flat, self.unravel = ravel_pytree(template)
         self.size: int = flat.size
         self.penalties = tuple(penalties)
@@ -113,7 +119,7 @@ class Objective:
         for term in self.penalties:
             block = term.block(trial, seed) if term.block else None
             if block is not None:
-                mismatch = term.mismatch(trial, self.unravel(theta), block, parameters)
+                mismatch = self._mismatch(term, theta, block, parameters, trial)
                 total += term.weight * float(jnp.sum(block.share * jnp.sum(mismatch**2, axis=-1)))
         return total
 
@@ -203,9 +209,13 @@ class Objective:
 
     def _mismatch_of(self, term: Term) -> Callable[[Array, dict[str, Array], Block], Array]:
         """A function of the network's and the problem's parameters and points: a term's mismatch there."""
-        return lambda theta, parameters, part: term.mismatch(
-            self.trial, self.unravel(theta), part, parameters
-        )
+        return lambda theta, parameters, part: self._mismatch(term, theta, part, parameters)
+
+    def _mismatch(
+        self, term: Term, theta: Array, block: Block, parameters: dict[str, Array], trial: Trial | None = None
+    ) -> Array:
+        network, own = self._unknowns(self.unravel(theta))
+        return term.mismatch(trial or self.trial, network, block, {**parameters, **own})
 
     def _rows_of(
         self, term: Term, last: int | None = None
@@ -327,7 +337,7 @@ class Objective:
             theta: Array, parameters: dict[str, Array], block: Block, scale: Array
         ) -> tuple[Array, Array]:
             with differentiated_once():
-                values = term.mismatch(self.trial, self.unravel(theta), block, parameters)
+                values = self._mismatch(term, theta, block, parameters)
             squares = jnp.sum(values**2, axis=-1)
             return jnp.sum(scale * squares), squares
 

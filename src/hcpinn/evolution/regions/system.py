@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from ...problem import Problem
+from ...problem import Index, Problem
 from ..lift import Carrier
 from ..motion import tempo
 from ..pointwise import Pointwise
@@ -28,6 +28,8 @@ class RegionSystem:
     """The evolution of c; its unknowns are ordered by component."""
 
     iterations = 12
+    dense = True
+    """Whether solvers of the linearised equation take several right-hand sides at once."""
 
     def __init__(
         self, problem: Problem, pointwise: Pointwise, carrier: Carrier, bases: Sequence[RegionBasis]
@@ -42,6 +44,10 @@ class RegionSystem:
         self._known: dict[bytes, np.ndarray] = {}
         self._scale = np.zeros(self.count)
         self.tempo = tempo(problem) if self.order == 2 else 0.0
+
+    def _lifted(self, indices: Sequence[Index], points: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """ψ at places as a function of times."""
+        return self.carrier.of(indices).on(points)
 
     @property
     def unknowns(self) -> int:
@@ -146,8 +152,9 @@ class RegionSystem:
     def missing(self, component: int, times: np.ndarray, order: int = 0) -> np.ndarray:
         """h, or a derivative of it in time: what the lift leaves of the data at the points of conditions."""
         tick = _TICK * self.problem.duration
-        if order and not self._moves:
-            return np.zeros((self.bases[component].reach.shape[1], len(times)))
+        if not self._moves:
+            still = self._missing(component, times[:1])
+            return np.repeat(0 * still if order else still, len(times), axis=1)
         if order == 0:
             return self._missing(component, times)
         far = [self._missing(component, times + k * tick) for k in (-2, -1, 0, 1, 2)]
@@ -166,7 +173,7 @@ class RegionSystem:
         basis = self.bases[component]
         if component not in self._lifts:
             self._lifts[component] = [
-                self.carrier.of([(0, *index) for index, _ in own.terms]).on(own.points) for own in basis.held
+                self._lifted([(0, *index) for index, _ in own.terms], own.points) for own in basis.held
             ]
         found = []
         for own, lift in zip(basis.held, self._lifts[component], strict=True):
