@@ -14,7 +14,8 @@ from jaxtyping import Array
 
 from ..checking import solution_of
 from ..descent import Method, Piecewise, network_key
-from ..descent.checks import check_memory, check_trials
+from ..descent.checks import check_trials
+from ..descent.memory import Extent, check_memory
 from ..descent.program import Program, cast
 from ..errors import MethodError, NoReferenceError
 from ..evolution.sensitivity import Opened
@@ -118,7 +119,7 @@ class _Training:
                 layout.values(jnp.clip(tree[0], lower.astype(tree[0].dtype), upper.astype(tree[0].dtype))),
             ),
         )
-        check_memory(method.stages, self.objective, points=method.points, runs=1)
+        check_memory(method, Extent.of(trial, self.objective.size, points=method.points, runs=1))
         places = sampling.interior(trial.problem, method.points, seed=seed, sampler=method.sampler)
         self.data: Data = self.objective.data(places, seed=seed)
         self.losses: list[float] = []
