@@ -147,7 +147,7 @@ def test_growth_takes_turns_with_training():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"lessons": 1}, "growth answers to the estimated error"),
+        ({"lessons": 1}, "growth follows the error"),
         ({"penalties": (hc.InitialPenalty(),)}, "growth needs conditions that hold"),
         ({"growth": 3}, "growth must be a Growth"),
     ],

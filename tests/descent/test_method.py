@@ -204,7 +204,7 @@ def test_a_warm_up_must_leave_steps_of_its_stage():
         ({"lift": hc.NoLift()}, r"NoLift\(\) and NoGate\(\) go together"),
         ({"penalties": (hc.InitialPenalty(),)}, "hold exactly already, so InitialPenalty"),
         ({"penalties": (hc.PeriodicPenalty(),)}, "periodic along x already, so PeriodicPenalty"),
-        ({"penalties": (hc.BoundaryPenalty(),)}, "BoundaryPenalty has nothing to do in allen-cahn-1"),
+        ({"penalties": (hc.BoundaryPenalty(),)}, "BoundaryPenalty has no effect on allen-cahn-1"),
         ({"penalties": (hc.DataPenalty(((0.0, 0.0),)),)}, r"a row of 3 numbers \(t, x, u\), but 2"),
         (
             {"penalties": (hc.DataPenalty(((0.5, 0.0, 1.0),)), hc.DataPenalty(((1.0, 0.0, 1.0),)))},

@@ -324,7 +324,7 @@ def test_no_runs_at_all_are_refused():
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "zero", None])
 def test_seeds_that_are_none_are_refused(seed):
-    with pytest.raises(MethodError, match="A seed must be a whole number from 0 on"):
+    with pytest.raises(MethodError, match="A seed must be a whole number of at least 0"):
         hc.solve(DECAY, method(), seed=seed, reference=False)
 
 

@@ -88,13 +88,13 @@ def test_every_condition_holds_by_construction_or_by_a_penalty(problem, parts, p
             LINE,
             {**HARD, "embedding": hc.Fourier(2)},
             (hc.BoundaryPenalty(),),
-            "BoundaryPenalty has nothing to do in problem: leave it out",
+            "BoundaryPenalty has no effect on problem: leave it out",
         ),
         (
             declare_dirichlet(),
             {**HARD, "embedding": hc.Plain()},
             (hc.PeriodicPenalty(),),
-            "PeriodicPenalty has nothing to do in problem",
+            "PeriodicPenalty has no effect on problem",
         ),
         (
             NEUMANN,

@@ -31,7 +31,7 @@ def test_eight_devices_give_what_one_gives():
 
 @pytest.mark.parametrize("devices", [0, -1, 1.5, "all"])
 def test_a_number_of_devices_that_makes_no_sense_is_refused(devices):
-    with pytest.raises(MethodError, match="devices must be a whole number from 1 on"):
+    with pytest.raises(MethodError, match="devices must be a whole number of at least 1"):
         hc.solve(declare(), "quick", devices=devices)
 
 

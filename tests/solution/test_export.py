@@ -45,7 +45,7 @@ def test_counts_and_places_mean_the_same_everywhere(line):
     arrays = line.to_arrays(3, 9)
     assert [*arrays] == ["t", "x", "u", "w"]
     assert line.on_grid(0.05, 9)["u"].shape == (1, 9)
-    with pytest.raises(hc.HcpinnError, match=r"0 is no number of points along t.* write 0\.0"):
+    with pytest.raises(hc.HcpinnError, match=r"0 is not a number of points along t.* write 0\.0"):
         line.on_grid(0, 9)
     with pytest.raises(hc.HcpinnError, match="give fewer than"):
         line.on_grid(100_000, 100_000)

@@ -156,7 +156,7 @@ def test_processes_that_cannot_start_end_the_study_and_fail_no_run(tmp_path, mon
 
 @pytest.mark.parametrize("number", [0, -1, 1.5])
 def test_a_number_of_processes_that_makes_no_sense_is_refused(number, tmp_path):
-    with pytest.raises(MethodError, match="whole number from 1 on"):
+    with pytest.raises(MethodError, match="whole number of at least 1"):
         run_study(study(*RUNS), tmp_path / "out", processes=number)
     assert not (tmp_path / "out").exists()
 

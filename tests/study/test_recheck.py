@@ -272,7 +272,7 @@ def test_what_a_record_says_has_to_lead_to_its_key(folder):
     run, accuracy = run_of(known)
     assert (run.seed, accuracy, dict(run.problem.parameters)) == (0, 1e-2, {"c": 2.0})
     assert run_of(dataclasses.replace(known, accuracy=None))[1] == 1e-2
-    with pytest.raises(HcpinnError, match="does not lead to its key"):
+    with pytest.raises(HcpinnError, match="does not match its key"):
         run_of(dataclasses.replace(known, seed=7))
 
 

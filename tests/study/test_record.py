@@ -74,7 +74,7 @@ def test_records_from_before_groups_were_kept_are_read():
 
 def test_records_that_are_not_whole_or_of_another_version_are_refused():
     plain = record().to_plain()
-    with pytest.raises(FileError, match="there is not a whole record: it lacks or garbles 'seed'"):
+    with pytest.raises(FileError, match="there is not a whole record: it has no valid 'seed'"):
         Record.from_plain({k: v for k, v in plain.items() if k != "seed"}, source="there")
     with pytest.raises(FileError, match=f"version 99; this hcpinn reads and writes version {VERSION}"):
         Record.from_plain({**plain, "version": 99}, source="there")
@@ -99,5 +99,5 @@ def test_records_that_are_not_whole_or_of_another_version_are_refused():
     ids=lambda garbled: f"{garbled}"[:40],
 )
 def test_records_whose_parts_are_of_another_kind_are_refused(garbled):
-    with pytest.raises(FileError, match="there is not a whole record: it lacks or garbles"):
+    with pytest.raises(FileError, match="there is not a whole record: it has no valid"):
         Record.from_plain({**record().to_plain(), **garbled}, source="there")

@@ -27,7 +27,8 @@ def problem_from(name: str) -> Problem:
         return _from_python(Path(path), variable)
     if name.endswith(".py"):
         raise FileError(
-            f"Say which problem of the file is meant, as in {name}:problem. The file is then run."
+            f"Say which problem of the file is meant, as in {name}:problem. Running that file is then "
+            "part of the command."
         )
     if name not in ENTRIES and not name.endswith(".toml") and Path(name).is_file():
         raise FileError(f"{name} is neither a .toml nor a .py file. A problem as text ends in .toml.")
@@ -66,6 +67,6 @@ def _from_python(path: Path, variable: str) -> Problem:
         found = found()
     if not isinstance(found, Problem):
         raise ProblemError(
-            f"{variable} of {path} is no hcpinn.Problem, nor a function that gives one, but {found!r}."
+            f"{variable} of {path} must be an hcpinn.Problem or a function returning one, but is {found!r}."
         )
     return found

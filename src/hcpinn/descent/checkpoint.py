@@ -144,7 +144,7 @@ class Checkpoint:
             return position, [arrays[f"state.{i}"] for i in range(len(arrays))]
         except (KeyError, TypeError, ValueError) as error:
             raise UnusableFileError(
-                f"{self.path} is incomplete: it lacks or garbles {error}. Start anew."
+                f"{self.path} is incomplete: it has no valid {error}. Start anew."
             ) from error
 
     def spare(self) -> None:

@@ -22,7 +22,7 @@ def check_curriculum(runs: Sequence[Run]) -> None:
         if curriculum is None:
             continue
         if curriculum.parameter == HORIZON:
-            raise MethodError("A curriculum in the horizon is what horizons=(0.25, 0.5, 1.0) are for.")
+            raise MethodError("For a curriculum in the horizon use horizons=(0.25, 0.5, 1.0).")
         if curriculum.parameter not in run.problem.parameters:
             raise unknown_name(
                 "parameter of the curriculum",

@@ -79,7 +79,7 @@ class Growth:
         for name in ("width", "most"):
             value = getattr(self, name)
             if not (isinstance(value, int) and value >= 1):
-                raise MethodError(f"Growth: {name} must be a whole number from 1 on, but is {value!r}.")
+                raise MethodError(f"Growth: {name} must be a whole number of at least 1, but is {value!r}.")
 
     def first(self, lesson: Lesson) -> Lesson:
         return replace(lesson, correction=0)

@@ -146,7 +146,9 @@ class Method:
 
     def _check_growth(self) -> None:
         if self.lessons == 1:
-            raise MethodError("growth answers to the estimated error of lessons: take lessons=10, say.")
+            raise MethodError(
+                "growth follows the error that lessons estimate: use several, such as lessons=10."
+            )
         if self.penalties or not isinstance(self.network, JetNetwork):
             raise MethodError(
                 "growth needs conditions that hold by construction and a network such as MLP, but "

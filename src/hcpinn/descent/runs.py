@@ -29,7 +29,7 @@ class Run:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.seed, Integral) and self.seed >= 0):
-            raise MethodError(f"A seed must be a whole number from 0 on, but is {self.seed!r}.")
+            raise MethodError(f"A seed must be a whole number of at least 0, but is {self.seed!r}.")
         object.__setattr__(self, "seed", int(self.seed))
 
 

@@ -124,7 +124,7 @@ def fit(
         layout = Layout(problem)
         reason = applies(layout.closed(problem, layout.start))
         if reason is not None:
-            raise MethodError(f"A fit follows solutions by evolution. {reason}")
+            raise MethodError(f"A fit needs solutions by evolution. {reason}")
         # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
         with threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
             limits = Limits(np.inf if max_seconds is None else 0.8 * max_seconds, interrupted.is_set)
@@ -355,14 +355,14 @@ def _solution(state: _State, reference: bool, max_seconds: float | None) -> Solu
 
 def _checked(problem: Any, data: Any, starts: Any, level: Any, max_seconds: Any) -> tuple[Measurements, ...]:
     if not isinstance(problem, Problem):
-        raise ProblemError(f"fit takes a Problem with unknowns, but is given {problem!r}.")
+        raise ProblemError(f"fit takes a Problem with unknowns, but got {problem!r}.")
     experiments = (data,) if isinstance(data, Measurements) else tuple(data)
     if not experiments or not all(isinstance(own, Measurements) for own in experiments):
         raise ProblemError(
             "fit takes Measurements, or a list of them for several experiments: Measurements(t, x, u=values)."
         )
     if isinstance(starts, bool) or not (isinstance(starts, int | np.integer) and starts >= 1):
-        raise MethodError(f"starts must be a whole number from 1 on, but is {starts!r}.")
+        raise MethodError(f"starts must be a whole number of at least 1, but is {starts!r}.")
     if not (isinstance(level, int | float | np.number) and 0 < level < 1):
         raise MethodError(f"level is a probability such as 0.95, but is {level!r}.")
     if max_seconds is not None and not (isinstance(max_seconds, int | float | np.number) and max_seconds > 0):

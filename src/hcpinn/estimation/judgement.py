@@ -193,7 +193,7 @@ def _search_doubts(state: _State, bounded: list[str]) -> list[str]:
     if state.stop is not None:
         reasons.append(state.stop.value)
     elif not state.settled:
-        reasons.append("The search did not settle: better solutions kept moving the estimate.")
+        reasons.append("The search did not converge: better solutions kept moving the estimate.")
     if bounded:
         reasons.append(
             f"The best fit lies at a bound of {', '.join(bounded)}: widen it if that is no law of nature."

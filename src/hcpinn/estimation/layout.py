@@ -30,7 +30,9 @@ class Layout:
         self.units: dict[str, float] = {}
         for name, value in problem.open.items():
             if name == HORIZON:
-                raise ProblemError("The horizon is no unknown: end the problem after the last measurement.")
+                raise ProblemError(
+                    "The horizon cannot be unknown: end the problem after the last measurement."
+                )
             if isinstance(value, Between):  # a range to solve for is one to search, too
                 value = Unknown(value.nominal, value.low, value.high, value.log)
             if isinstance(value, Unknown):
@@ -39,7 +41,8 @@ class Layout:
                 self.curves[name], self.units[name] = value.start(problem.nominal), value.unit
             else:
                 raise ProblemError(
-                    f"The parameter '{name}' of {problem.name} is {value}, which measurements do not find. "
+                    f"The parameter '{name}' of {problem.name} is {value}, which cannot be found from "
+                    "measurements. "
                     "Write Unknown(guess), or close it with problem.with_parameters(…)."
                 )
         self.names = tuple(self.unknowns)

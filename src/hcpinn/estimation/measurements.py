@@ -66,7 +66,7 @@ class Measurements:
             raise ProblemError("A coordinate of the measurements is not finite. Leave such points out.")
         for key, v in flat.items():
             if np.isinf(v).any():
-                raise ProblemError(f"A measured value of '{key}' is infinite. Mark what is missing by NaN.")
+                raise ProblemError(f"A measured value of '{key}' is infinite. Mark missing values by NaN.")
             if np.isnan(v).all():
                 raise ProblemError(f"All measured values of '{key}' are missing.")
         for name_, value in {
@@ -110,7 +110,7 @@ def _numbers(given: Any, what: str, *, complex_too: bool = False) -> np.ndarray:
         array = np.asarray(given)
         return array.astype(complex if complex_too and np.iscomplexobj(array) else float)
     except (TypeError, ValueError) as error:
-        raise ProblemError(f"{what} of the measurements is no array of numbers.") from error
+        raise ProblemError(f"{what} of the measurements is not an array of numbers.") from error
 
 
 def _points(axes: list[np.ndarray], values: Mapping[str, np.ndarray]) -> tuple[np.ndarray, tuple[int, ...]]:
@@ -118,7 +118,7 @@ def _points(axes: list[np.ndarray], values: Mapping[str, np.ndarray]) -> tuple[n
     shapes = {v.shape for v in values.values() if v.ndim}
     if len(shapes) > 1:
         told = ", ".join(f"'{k}' has shape {v.shape}" for k, v in values.items())
-        raise ProblemError(f"Measured values must have one shape, but {told}. Mark what is missing by NaN.")
+        raise ProblemError(f"Measured values must have one shape, but {told}. Mark missing values by NaN.")
     shape = shapes.pop() if shapes else np.broadcast_shapes(*(a.shape for a in axes))
     grid = tuple(len(a) if a.ndim == 1 else 0 for a in axes)
     if len(axes) > 1 and shape == grid:

@@ -28,7 +28,7 @@ def read_measurements(path: str | Path, **options: Any) -> Measurements:
             with xarray.open_dataset(path) as data:
                 return from_xarray(data.load(), **{"name": path.stem, **options})
         except (OSError, ValueError) as error:
-            raise UnusableFileError(f"{path} is no NetCDF file that can be read: {error}") from error
+            raise UnusableFileError(f"{path} is not a readable NetCDF file: {error}") from error
     return _from_columns(_read_csv(path), str(path), {"name": path.stem, **options})
 
 
@@ -73,7 +73,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
                     table[number, column] = float(cell)
                 except ValueError:
                     raise UnusableFileError(
-                        f"'{cell}' in row {number + 2}, column '{names[column]}', of {path} is no number."
+                        f"'{cell}' in row {number + 2}, column '{names[column]}', of {path} is not a number."
                     ) from None
     return dict(zip(names, table.T, strict=True))
 

@@ -73,7 +73,7 @@ def load_fit(path: str | Path, *, problem: Problem) -> Fit:
     except HcpinnError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise UnusableFileError(f"{path} is incomplete: it lacks or garbles {error}.") from error
+        raise UnusableFileError(f"{path} is incomplete: it has no valid {error}.") from error
 
 
 def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray], problem: Problem) -> Fit:

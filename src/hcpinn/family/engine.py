@@ -193,7 +193,9 @@ class _Families:
             if stop is Stop.INTERRUPTED:
                 raise KeyboardInterrupt from None
             if pieces or todo or self.last is None:  # a part of the range would be missing
-                raise OutOfTimeError("There was no time for the nodes of this family. Allow more.") from None
+                raise OutOfTimeError(
+                    "There was no time for the nodes of this family. Allow more time."
+                ) from None
             pieces = [self.last]
             errors = self._errors(self.last)
             self._note(float(errors.max()), self._snapshots(self.last)[int(errors.argmax())].values)

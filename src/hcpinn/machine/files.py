@@ -228,7 +228,9 @@ def read_json(path: str | os.PathLike[str], *, inside: Path | None = None) -> An
 def parse_json(text: bytes, source: object) -> Any:
     """What a text in JSON says, without NaN and infinities; `source` is where it is from, for messages."""
     if len(text) > LARGEST_TEXT:
-        raise UnusableFileError(f"{source} is not of hcpinn: its text is longer than {LARGEST_TEXT:,} bytes.")
+        raise UnusableFileError(
+            f"{source} is not a file of hcpinn: its text is longer than {LARGEST_TEXT:,} bytes."
+        )
     try:
         found = json.loads(text.decode(), parse_constant=_no_number, parse_int=_whole)
         if _HALF_LETTER.search(text):  # which could not be written again
@@ -326,7 +328,7 @@ def _header(archive: zipfile.ZipFile, source: object, kinds: tuple[str, ...], ve
     kind = kinds[0]
     if not isinstance(header, dict) or header.get("kind") not in kinds:
         found = header.get("kind") if isinstance(header, dict) else None
-        raise UnusableFileError(f"{source} holds a {found or 'thing without a name'}, not a {kind}.")
+        raise UnusableFileError(f"{source} holds a {found or 'file without a kind'}, not a {kind}.")
     if not isinstance(header.get("version"), int) or header["version"] < 1:
         raise UnusableFileError(f"{source} does not say which version of the {kind} format it uses.")
     if header["version"] > version:

@@ -66,7 +66,8 @@ class Objective:
         network = self.trial.network
         if not isinstance(network, LayeredNetwork):
             raise MethodError(
-                f"A {type(network).__name__} does not tell its output weights from the others. Use an MLP."
+                f"A {type(network).__name__} does not separate its output weights from the others. Use an "
+                "MLP."
             )
         return (network.width + 1) * self.trial.outputs
 

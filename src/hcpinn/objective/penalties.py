@@ -229,7 +229,7 @@ def check_penalties(trial: Trial, penalties: Sequence[Penalty]) -> None:
     for penalty in penalties:
         terms = penalty.terms(problem)
         if not terms:
-            raise MethodError(f"{type(penalty).__name__} has nothing to do in {problem.name}: leave it out.")
+            raise MethodError(f"{type(penalty).__name__} has no effect on {problem.name}: leave it out.")
         if not penalty_terms(trial, [penalty]) and terms[0].closes:
             kind, axis = terms[0].closes
             raise MethodError(_NEEDLESS[kind].format(axis=problem.space[axis or 0], name=problem.name))

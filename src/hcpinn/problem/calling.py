@@ -139,14 +139,14 @@ def _array(value: Any, role: str, shape: tuple[int, ...]) -> Array:
     value = value.value if isinstance(value, Expression) else value
     if value is None or isinstance(value, str | bytes | dict | set) or callable(value):
         raise ProblemError(
-            f"{role} gives {value!r}, which is no number. Write a function such as "
+            f"{role} gives {value!r}, which is not a number. Write a function such as "
             "lambda x: np.sin(np.pi * x), or a number."
         )
     try:
         array = jnp.asarray(value)
     except (TypeError, ValueError) as error:
         raise ProblemError(
-            f"{role} gives {type(value).__name__}, which is no number, nor an array of numbers."
+            f"{role} gives {type(value).__name__}, which is not a number or an array of numbers."
         ) from error
     if not jnp.issubdtype(array.dtype, jnp.inexact):
         array = array.astype(jnp.result_type(float))

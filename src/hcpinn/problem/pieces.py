@@ -86,7 +86,7 @@ def parts_named(name: str, domain: Domain, named: set[str]) -> list[str]:
         known = {p for n in named - {REST} for p in parts_named(n, domain, named)}
         return [p for p in domain.parts if p not in known]
     raise ProblemError(
-        f"boundary names '{name}', which is no part of the domain: {', '.join(domain.parts)}. "
+        f"boundary names '{name}', which is not a part of the domain: {', '.join(domain.parts)}. "
         "domain.plot() shows where they are."
     )
 

@@ -66,7 +66,7 @@ class _Refinement:
         estimate = in_time + in_space
         if not estimate <= HOPELESS:
             raise NoReferenceError(
-                f"The spectral reference of {self.problem.name} did not settle: with degree {degree} its "
+                f"The spectral reference of {self.problem.name} did not converge: with degree {degree} its "
                 f"relative change is still {estimate:.1e}. The solution may blow up or form a shock; "
                 "shorten the horizon, or add diffusion."
             )

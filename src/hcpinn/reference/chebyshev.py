@@ -92,7 +92,7 @@ class _Refinement:
         estimate = in_time + in_space
         if not estimate <= HOPELESS:
             raise NoReferenceError(
-                f"The Chebyshev reference of {problem.name} did not settle: with {elements} elements its "
+                f"The Chebyshev reference of {problem.name} did not converge: with {elements} elements its "
                 f"relative change is still {estimate:.1e}. The solution may blow up or form a shock; shorten "
                 "the horizon, or add diffusion."
             )

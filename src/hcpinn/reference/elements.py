@@ -46,7 +46,7 @@ def solve_elements(
     if len(axes) != 2:
         raise NoReferenceError(
             f"{problem.name} lives on a curved domain of space, for which there is no classical solver here. "
-            "Only the engine's own estimate speaks for the solution."
+            "The solution has only the engine's own error estimate."
         )
     mesh = np.stack([m.ravel() for m in np.meshgrid(*axes, indexing="ij")], axis=1)
     inside = problem.domain.mask(mesh)
@@ -70,7 +70,7 @@ def solve_elements(
     assert found is not None
     if best is None or not change < 10 * HOPELESS:
         raise NoReferenceError(
-            f"Finite elements do not settle on a solution of {problem.name}: on two meshes they differ by "
+            f"Finite elements do not agree on a solution of {problem.name}: on two meshes they differ by "
             f"{change:.1e}."
         )
     notes = tuple(

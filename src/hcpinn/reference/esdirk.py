@@ -83,7 +83,7 @@ def advance(
         if time + 1.01 * step >= stop:
             step = stop - time
         if step < _SHORTEST * (end - times[0]):
-            raise NoReferenceError(f"The finite-element solution does not get beyond t = {time:.6g}.")
+            raise NoReferenceError(f"The finite-element solution cannot be continued beyond t = {time:.6g}.")
         found = _step(system, time, state, slope, step, tolerance)
         if found is None:
             step /= 4

@@ -171,7 +171,8 @@ class _Refinement:
         estimate = in_time + in_space
         if not estimate <= HOPELESS:
             raise NoReferenceError(
-                f"The Fourier reference of {self.problem.name} did not settle: with modes up to {self.modes} "
+                f"The Fourier reference of {self.problem.name} did not converge: with modes up to "
+                f"{self.modes} "
                 f"and {self.steps * 2} steps per output interval its relative change is still "
                 f"{estimate:.1e}. The solution may blow up or form a shock; shorten the horizon, or add "
                 "diffusion."

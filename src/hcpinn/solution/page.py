@@ -44,7 +44,7 @@ def write_page(solution: Solution | Family, path: str | Path) -> Path:
     if len(problem.space) != 1:
         raise HcpinnError(
             f"A page shows one space dimension, but {problem.name} has {len(problem.space)}. "
-            "Take figures or animate(…)."
+            "Use plot() or animate(…)."
         )
     with double():
         network, exact, nodes = _parts(solution)

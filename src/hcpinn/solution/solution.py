@@ -285,7 +285,8 @@ def grid_axes(problem: Problem, times: Any, *axes: Any) -> list[np.ndarray]:
         counted = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if counted and value < 2:
             raise ProblemError(
-                f"{value} is no number of points along {name}: a grid has at least 2. For the place {value} "
+                f"{value} is not a number of points along {name}: a grid has at least 2. For the place "
+                f"{value} "
                 f"write {float(value)}."
             )
         found.append(np.linspace(*end, int(value)) if counted else np.atleast_1d(real(value)))

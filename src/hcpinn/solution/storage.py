@@ -104,7 +104,7 @@ def load(
     except HcpinnError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
-        raise UnusableFileError(f"{path} is incomplete: it lacks or garbles {error}.") from error
+        raise UnusableFileError(f"{path} is incomplete: it has no valid {error}.") from error
 
 
 def _rebuild(

@@ -278,10 +278,10 @@ def _as_problem(problem: Any) -> Problem:
         return problem
     if isinstance(problem, list | tuple):
         raise ProblemError(
-            f"solve takes one Problem, but is given {len(problem)} in a {type(problem).__name__}. Solve them "
+            f"solve takes one Problem, but got {len(problem)} in a {type(problem).__name__}. Solve them "
             "one after the other: [hcpinn.solve(p) for p in problems]."
         )
-    raise ProblemError(f"solve takes a Problem, but is given {problem!r}.")
+    raise ProblemError(f"solve takes a Problem, but got {problem!r}.")
 
 
 def _check_options(accuracy: Any, max_seconds: Any, checkpoint_every: Any, devices: Any, out: Any) -> None:
@@ -293,11 +293,11 @@ def _check_options(accuracy: Any, max_seconds: Any, checkpoint_every: Any, devic
     if not (is_number(accuracy) and accuracy > 0):
         raise MethodError(f"accuracy must be a positive number, but is {accuracy!r}.")
     if max_seconds is not None and not (is_number(max_seconds) and max_seconds >= 0):
-        raise MethodError(f"max_seconds must be a number from zero on, but is {max_seconds!r}.")
+        raise MethodError(f"max_seconds must be a number of at least 0, but is {max_seconds!r}.")
     if not (is_number(checkpoint_every) and checkpoint_every >= 0):
         raise MethodError(f"checkpoint_every must be a number of seconds, but is {checkpoint_every!r}.")
     if devices is not None and not (isinstance(devices, Integral) and int(devices) >= 1):
-        raise MethodError(f"devices must be a whole number from 1 on, but is {devices!r}.")
+        raise MethodError(f"devices must be a whole number of at least 1, but is {devices!r}.")
     if out is not None:
         if not isinstance(out, str | Path):
             raise MethodError(f"out must be the name of a folder, but is {out!r}.")

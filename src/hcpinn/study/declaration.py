@@ -86,7 +86,9 @@ class Study:
         names = [section.name for section in self.sections]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise MethodError(f"The study '{self.name}' has two sections '{twice[0]}'. Name them apart.")
+            raise MethodError(
+                f"The study '{self.name}' has two sections '{twice[0]}'. Give them different names."
+            )
         if not names:
             raise MethodError(f"The study '{self.name}' has no sections.")
 

@@ -140,7 +140,8 @@ def _seeds(value: Any) -> list[int]:
     if isinstance(value, list) and value and all(_is_count(seed) for seed in value):
         return value
     raise MethodError(
-        f"seeds is a list of whole numbers from 0 on, or how many there are, up to {_MOST:,}; not {value!r}."
+        f"seeds is a list of whole numbers of at least 0, or how many there are, up to {_MOST:,}; not "
+        f"{value!r}."
     )
 
 

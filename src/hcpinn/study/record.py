@@ -140,9 +140,7 @@ class Record:
             values["history"] = {name: _curve(name, v) for name, v in values["history"].items()}
             return cls(**values)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise UnusableFileError(
-                f"{source} is not a whole record: it lacks or garbles {error}."
-            ) from error
+            raise UnusableFileError(f"{source} is not a whole record: it has no valid {error}.") from error
 
 
 def check_version(data: Any, kind: str, source: object) -> None:

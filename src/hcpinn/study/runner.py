@@ -98,7 +98,7 @@ def run_study(
 def _workers(processes: int, cluster: str | None) -> contextlib.AbstractContextManager[Workers]:
     """The workers that train."""
     if not (isinstance(processes, Integral) and processes >= 1):
-        raise MethodError(f"processes must be a whole number from 1 on, but is {processes!r}.")
+        raise MethodError(f"processes must be a whole number of at least 1, but is {processes!r}.")
     if cluster is not None:
         if processes > 1:
             raise MethodError(

@@ -89,7 +89,7 @@ def run_of(record: Record, study: Study | None = None) -> tuple[Run, float]:
         if run_key(run, accuracy) == record.key:
             return run, accuracy
     raise FileError(
-        f"{what} cannot be trained again: what its record says does not lead to its key, "
+        f"{what} cannot be trained again: its record does not match its key, "
         f"{record.key[:DIGITS]}…. It was changed, or another version of hcpinn wrote it."
     )
 

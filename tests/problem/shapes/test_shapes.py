@@ -178,7 +178,7 @@ def test_conditions_by_part():
     ("boundary", "said"),
     [
         (hc.Periodic(), "no opposite ends"),
-        ({"hole": hc.Dirichlet(0.0)}, "'hole', which is no part of the domain: y.lower"),
+        ({"hole": hc.Dirichlet(0.0)}, "'hole', which is not a part of the domain: y.lower"),
         ({"disk": hc.Dirichlet(0.0)}, "says nothing of y.lower"),
         ((hc.Dirichlet(0.0), hc.Dirichlet(0.0)), "Give one condition"),
         (hc.Dirichlet(0.0, 1.0), "data for two ends"),

@@ -37,7 +37,7 @@ def stated_field(text: str) -> str:
         elif token.kind == "=":
             break
     else:
-        raise FormulaError("This is no equation. Write it as u_t = F(u, u_x).", len(text))
+        raise FormulaError("This is not an equation. Write it as u_t = F(u, u_x).", len(text))
     if not found:
         raise FormulaError(
             "There is no time derivative on the left. Write the equation as u_t = F(u, u_x).", 0

@@ -302,7 +302,7 @@ class Parser:
             if wrong[0] == "t":
                 why = "the time derivative stands once, on the left of the equation"
             raise FormulaError(
-                f"'_{letters}' is no derivative here: '{wrong[0]}' is not among {', '.join(allowed)}, for "
+                f"'_{letters}' is not a derivative here: '{wrong[0]}' is not among {', '.join(allowed)}, for "
                 f"{why}.",
                 at,
             )
@@ -379,7 +379,7 @@ def _check_numbers(node: Node) -> Number | None:
     except OverflowError as error:
         raise FormulaError("This number is too large.", node.at) from error
     except (ArithmeticError, ValueError, TypeError) as error:
-        raise FormulaError(f"This is no number: {error}.", node.at) from error
+        raise FormulaError(f"This is not a number: {error}.", node.at) from error
     if value is None:
         return None
     if is_number(value) and not np.isfinite(value):

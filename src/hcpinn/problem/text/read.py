@@ -306,7 +306,9 @@ class _Reader:
         for name in names:
             if name not in self.fields:
                 known = ", ".join(self.fields)
-                raise self.document.key_error((key, names[name]), f"'{name}' is no field: there is {known}.")
+                raise self.document.key_error(
+                    (key, names[name]), f"'{name}' is not a field: there is {known}."
+                )
         for field in self.fields:
             if field not in names:
                 raise self.document.error((key,), f"{key} lacks a value for {field}.")

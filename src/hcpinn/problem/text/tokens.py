@@ -112,7 +112,7 @@ def _next(text: str, at: int, spaced: bool) -> tuple[list[Token], int]:
             end += 1
         power = "".join(_SUPERSCRIPTS[c] for c in text[at:end])
         if not power.lstrip("-").isdecimal() or "-" in power[1:]:
-            raise FormulaError("This exponent is no number.", at)
+            raise FormulaError("This exponent is not a number.", at)
         return [Token("^", "^", at), *_exponent(power, at)], end
     if character in _GREEK or _LETTERS.match(text, at):
         return _name(text, at, spaced)
