@@ -44,7 +44,7 @@ _ORDER = (
     "new", "show", "solve", "fit", "export", "list", "methods", "gallery", "study", "report", "recheck",
     "pack", "theory", "bench",
 )  # fmt: skip
-"""Commands as a user meets them; those that are not here come last."""
+"""Commands in the order of use; others come last."""
 
 
 class _Group(TyperGroup):
@@ -115,7 +115,7 @@ def common(
 
 
 def main() -> NoReturn:
-    """Run the command line and end the process; what was abandoned while it compiles is not waited for."""
+    """Run the command line and end the process, without waiting for abandoned compilations."""
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
     code: Any = 0

@@ -55,7 +55,7 @@ class Accuracy:
     def goal(self, window: int) -> float:
         """How small the estimated error must be at the end of a time window.
 
-        Later windows add errors of their own, and what is left of an early one grows with the equation.
+        Later windows add errors of their own, and early ones grow as the equation amplifies them.
         """
         count = self.method.windows
         left = self.runs[0].problem.duration * (1 - (window + 1) / count)
@@ -73,7 +73,7 @@ class Accuracy:
         return np.asarray([relative_error([own]) for own in carried])
 
     def compare(self, position: Position, found: Found, codes: np.ndarray) -> tuple[np.ndarray, float]:
-        """Keep in a position what has the lowest estimated errors, and end runs that do well.
+        """Keep the functions with the lowest estimated errors, and end runs that are accurate enough.
 
         Args:
             position: how far training has come.
@@ -81,7 +81,7 @@ class Accuracy:
             codes: why they stopped, if they have.
 
         Returns:
-            The codes, and the largest error of the runs that go on.
+            The codes, and the largest error of the runs that continue.
         """
         window = position.lesson.window
         errors = agreed(self.in_window(window, found, position.finished))

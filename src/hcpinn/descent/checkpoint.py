@@ -1,4 +1,4 @@
-"""Checkpoints: the whole state of a training, from which it goes on with the same bits.
+"""Checkpoints: the whole state of a training, from which it resumes with the same bits.
 
 The last two are kept. One that proves damaged is renamed, never deleted, and the one before takes its place.
 """

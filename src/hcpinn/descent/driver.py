@@ -39,13 +39,13 @@ def train(
     estimate: bool = False,
     keep: Callable[[Callable[[Stop], list[Outcome]]], None] = lambda so_far: None,
 ) -> list[Outcome]:
-    """Train runs together, lesson after lesson, and give the outcome of each.
+    """Train runs together, lesson after lesson, and return the outcome of each.
 
     Args:
         preparation: the runs, and what they train on.
         progress: told of every stage and block of steps.
-        checkpoint: where to save the state now and then.
-        resume: go on from that checkpoint.
+        checkpoint: where to save the state from time to time.
+        resume: continue from that checkpoint.
         max_seconds: stop after this time, in all sittings together, and keep the best so far.
         after_block: called after each block of steps.
         estimate: whether to estimate the error in the end also where no schedule depends on it.
@@ -348,6 +348,6 @@ class _Training:
 
 
 def _copied(position: Position) -> Position:
-    """A position that goes on unchanged while training does."""
+    """A copy of the position, which stays unchanged as training continues."""
     lists = {name: [*getattr(position, name)] for name in ("losses", "stages", "finished")}
     return replace(position, **lists)

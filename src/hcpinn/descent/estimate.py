@@ -102,7 +102,7 @@ class Estimator:
             network: the parameters of the window's network.
             trial: the window's trial function.
             fixed: what `fix` gives for it.
-            conditions: the part of the loss that stands for conditions.
+            conditions: the part of the loss from penalties.
             before: the error at the end of the window before.
         """
         parameters = {name: jnp.asarray(float(v)) for name, v in trial.problem.parameters.items()}

@@ -65,7 +65,7 @@ class Rule(Protocol):
 class Growth:
     """Corrections of the trained network where training stalls above the accuracy.
 
-    A correction is a layer of drawn neurons whose output weights are solved for. If the corrected network
+    A correction is a layer of random neurons whose output weights are solved for. If the corrected network
     is not accurate enough, training goes on without the corrections, and they are made anew when it stalls
     again.
     """

@@ -58,7 +58,7 @@ class Extent:
 
     @property
     def block(self) -> int:
-        """Bytes of what is computed once at all points: coordinates, features, lift and gate."""
+        """Bytes of the quantities computed once at all points: coordinates, features, lift and gate."""
         each = self.axes + 1 + self.indices * (self.features + 2 * self.outputs)
         return 8 * self.runs * self.points * each
 

@@ -153,7 +153,7 @@ class Preparation:
     def function(self, number: int, windows: Sequence[Found]) -> Piecewise:
         """A run's function of t and x, given what was found in its time windows.
 
-        Where training was cut short there is nothing for the last windows; the latest one stands in.
+        If training was cut short, the last finished window also serves for those after it.
         """
         run = self.runs[number]
         edges = window_edges(run.problem, run.method.windows)

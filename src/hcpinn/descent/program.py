@@ -84,8 +84,8 @@ class Program:
 
         Args:
             theta: the parameters of each run.
-            stop: their stop codes; runs whose code is set stay as they are.
-            weights: what the rule remembered in the phase before, or None to start it afresh.
+            stop: their stop codes; runs whose code is set do not change.
+            weights: what the rule remembered in the phase before, or None to start from scratch.
             data: the points of this phase.
             before: those of the phase before.
         """

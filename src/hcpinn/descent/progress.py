@@ -31,18 +31,18 @@ class Status:
     estimate: float | None
     """The latest estimate of the relative error; None before there is one."""
     accuracy: float | None
-    """The error that was asked for."""
+    """The requested error."""
     seconds: float
     """Since the start."""
 
 
 class Progress:
-    """One live line on what is done, how far, how well and how long it may take.
+    """One live line: the stage, how far it has come, the error, and the time left.
 
     Args:
-        visible: whether it is shown; None decides by itself: in a terminal or notebook.
-        title: what is worked on.
-        accuracy: the error that is asked for, beside which estimates are shown.
+        visible: whether it is shown; by default in a terminal or notebook.
+        title: the name of the task.
+        accuracy: the requested error, shown next to the estimates.
         on_progress: is told what there is to tell, from the thread that computes.
     """
 
@@ -90,7 +90,7 @@ class Progress:
         return False
 
     def stage(self, label: str, steps: int, done: int) -> None:
-        """A stage begins, or goes on from step `done`."""
+        """A stage begins, or continues from step `done`."""
         self._stage, self._steps, self._time = label, max(steps, 1), None
         if self._bar is not None:
             if self._task is None:
@@ -153,7 +153,7 @@ class Progress:
             self._bar.console.print(text, markup=False, highlight=False)
 
     def waiting(self, what: str) -> None:
-        """Nothing goes on until `what` is there."""
+        """Everything waits for `what`."""
         self.say(f"Waiting for {what} …")
 
     def losses(self, first: int, names: Sequence[str], values: np.ndarray) -> None:

@@ -116,7 +116,7 @@ def _object(value: Any) -> Any:
 
 
 def _make(part: Any, settings: dict[str, Any]) -> Any:
-    """A method or a part of one from its settings; what is wrong with them is said in a sentence."""
+    """A method, or a part of one, from its settings; wrong ones raise a `MethodError`."""
     known = [f.name for f in dataclasses.fields(part) if f.init]
     for name in settings:
         if name not in known:

@@ -43,7 +43,7 @@ _BELOW = 0.1
 """The error of a solution at all measurements together, in units of the noise of one."""
 
 _SMOOTHINGS = 6
-"""How often the strength of a smoothness prior is chosen anew on one basis."""
+"""How often the strength of a smoothness prior is re-estimated on one basis."""
 
 _CHECK = 0.1
 """Of the accuracy of a solution: that of the classical one it is compared with."""

@@ -149,7 +149,7 @@ def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
 def _shift(state: _State, outcome: Outcome, solution: Solution) -> tuple[float, float]:
     """How far an independent solution would move the estimates, in standard errors: the largest.
 
-    Behind it how much it changes the predicted values, over what the fit leaves of the data.
+    Also how much it changes the predicted values, relative to the residuals.
     """
     point, misfit, model = state.point, state.misfit, state.model
     assert point is not None

@@ -1,4 +1,4 @@
-"""The vector z that stands for all unknowns, and the smoothness that functions among them have beforehand."""
+"""The vector z that stands for all unknowns, and the smoothness prior of functions among them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Layout:
         self.lower = np.maximum(self.lower, self.start - reach)
         self.upper = np.minimum(self.upper, self.start + reach)
         self.strength = dict.fromkeys(self.curves, 1.0)
-        """How much the roughness of each function counts beside residuals in units of the noise."""
+        """The weight of each function's roughness relative to residuals in units of the noise."""
         self._rough = {n: roughness(len(c.coefficients), periodic=c.periodic) for n, c in self.curves.items()}
 
     def values(self, z: Any) -> Mapping[str, Any]:

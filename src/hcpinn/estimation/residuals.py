@@ -1,4 +1,4 @@
-"""Whether what a model leaves of the data is noise: its size, and whether it has structure."""
+"""Whether the residuals of a model are noise: their size and structure."""
 
 from __future__ import annotations
 

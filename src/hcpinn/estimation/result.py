@@ -101,7 +101,7 @@ class FitVerdict:
 
 @dataclass(frozen=True)
 class Fitted:
-    """One measured quantity of one experiment beside what the fit makes of it."""
+    """One measured quantity of one experiment, and its fitted values."""
 
     experiment: str
     name: str

@@ -215,7 +215,7 @@ def _reference(problem: Problem) -> Reference | str:
 
 
 def _fitted(problem: Problem, data: Measurements, function: Any) -> tuple[Fitted, ...]:
-    """What was measured beside what the network makes of it."""
+    """Measured values and the network's."""
     points = jnp.asarray(data.points)
     values = problem.to_fields(function.derivative(points, (0,) * len(problem.axes)))
     found = []

@@ -51,7 +51,7 @@ _MOST = {1: 1600, 2: 240, 3: 72}
 _GROWTH = 1.4
 
 _MARGIN = 0.7
-"""Of the accuracy asked for: what the estimate must be below."""
+"""The share of the requested accuracy that the estimate must be below."""
 
 _ROUNDING = 2e-14
 """The smallest error that is claimed."""
@@ -189,7 +189,7 @@ class Engine:
         return self._evolved(self.best, stop)
 
     def _evolved(self, best: tuple[float, Solved] | None, stop: Stop) -> Evolved:
-        """What is handed over: the best pass as a function, if there is one."""
+        """The result: the best pass as a function, if there is one."""
         estimate, function = np.inf, None
         if best is not None:
             estimate, function = self._function(*best)

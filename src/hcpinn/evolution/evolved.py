@@ -206,7 +206,7 @@ class Evolved:
         return self.function.derivative(points, index)
 
     def outcome(self) -> Outcome | None:
-        """What an engine hands over; None where there is no solution."""
+        """The outcome of the engine; None if there is no solution."""
         if self.function is None:
             return None
         stages = tuple((f"{p.features} features, rank {p.rank}", p.steps) for p in self.passes)

@@ -30,7 +30,7 @@ _ROOM = 1 << 21
 """Numbers held at once while many waves are summed at points."""
 
 _GONE = 100.0
-"""What the waves leave of the initial data is gone at once where it fades by e to this power before T."""
+"""The remainder of the initial data counts as gone at once if it fades by e to this power before T."""
 
 _FADE, _FADED = 1.75, 0.3
 """How much faster than the fastest wave it then fades, and how much of its size is wrong while it does.
@@ -68,7 +68,7 @@ class Carrier:
         self.indices: tuple[Index, ...] = (*problem.derivatives, *times)
         self.waves: Waves | None = None
         self.fades, self.leftover, self.most = False, 0.0, waves
-        """Whether what the waves leave fades by itself; the relative L2 error of that in space and time."""
+        """Whether the remainder fades by itself, and its relative L2 error in space and time."""
         if has_wave_lift(problem):
             self._expand()
             wanted = (self.leftover / (0.1 * accuracy)) ** 0.4  # it falls as k^−2.5
@@ -82,7 +82,7 @@ class Carrier:
             self.function = _with_walls(problem)
 
     def _expand(self) -> None:
-        """The waves, and whether and how well what they leave fades."""
+        """The waves, and whether and how fast their remainder fades."""
         self.waves = Semigroup().waves(self.problem, self.most)
         self.fades = self.waves.tail_rate * self.problem.duration >= _GONE
         self.leftover = _FADED * _remainder(self.problem, self.waves) if self.fades else 0.0

@@ -1,4 +1,4 @@
-"""What each pass of an evolution did, and why one could not go on."""
+"""What each pass of an evolution did, and why one had to stop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..outcome import Stop
 
 
 class Halted(Exception):
-    """A pass that could not go on: why, and how far it came."""
+    """A pass that had to stop: why, and how far it came."""
 
     def __init__(self, stop: Stop, time: float):
         super().__init__(stop.value)

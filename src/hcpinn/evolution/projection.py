@@ -106,7 +106,7 @@ class Projection:
         return self._known[key]
 
     def start(self) -> np.ndarray:
-        """The state at t₀: zero unless the initial data do not meet their Neumann or Robin data."""
+        """The state at t₀: zero unless the initial data disagree with the Neumann or Robin data."""
         import jax.numpy as jnp
 
         psi = self.psi(np.array([self.problem.start]))

@@ -46,7 +46,8 @@ _TINY, _CRAWL = 1e-7, 40
 """Steps shorter than this share of the whole are tiny; so many in a row mean that it goes no further."""
 
 _NEWTON, _ENOUGH = 1e-3, 0.02
-"""What Newton's method may leave, of the tolerance of a step, and what it may leave where rounding ends it.
+"""The residual that Newton's method may leave, as a share of a step's tolerance, and the one at which
+rounding may end it.
 
 Its leftovers do not fall with the order of the scheme and are alike in two passes: they must not count.
 """

@@ -177,10 +177,9 @@ def reading(path: str | os.PathLike[str], *, inside: Path | None = None) -> Iter
 
 @contextlib.contextmanager
 def answering(folder: str | os.PathLike[str] | None) -> Iterator[None]:
-    """Within the block, what the operating system refuses about files in a folder is said in a sentence.
+    """Within the block, operating-system errors on files in a folder become a `FileError`, since they may
 
-    It may pass, so it is a `FileError`. Errors about other files, such as those of a user's own functions,
-    stay what they are.
+    be temporary. Errors on other files, such as those of a user's own functions, are left alone.
     """
     try:
         yield

@@ -1,7 +1,7 @@
 """Locks, so that two processes never do the same work, or write to the same files.
 
-The operating system holds the lock on a small file: when the process ends, in whatever way, the lock is
-gone, so there are no stale ones to clear away.
+The operating system holds the lock on a small file: when the process ends for any reason the lock is
+released, so there are no stale ones.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ else:
 
 
 class Lock:
-    """The right to do what a file stands for, until it is released or the process ends."""
+    """An exclusive right, tied to a file, until it is released or the process ends."""
 
     def __init__(self, path: Path, handle: int):
         self.path, self._handle = path, handle

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 _SHARE = 0.8
-"""Of what is free: the rest is for what an estimate leaves out."""
+"""Share of the free memory that may be planned for; estimates leave something out."""
 
 
 def fits(needed: float) -> bool:
-    """Whether so many bytes can be had; also where nobody says."""
+    """Whether so many bytes are available; yes if unknown."""
     free = free_bytes()
     return free is None or needed <= _SHARE * free
 

@@ -82,7 +82,7 @@ def _note_fork() -> None:
 
 
 _forked = False
-"""Whether this process began as a copy of one in which JAX had threads, which the copy has not."""
+"""Whether this process was forked from one with JAX threads, which a fork does not inherit."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)

@@ -1,4 +1,4 @@
-"""What the loss is computed from, for one run or several, what is found, and mini-batches."""
+"""The data of the loss, for one run or several, its values, and mini-batches."""
 
 from __future__ import annotations
 

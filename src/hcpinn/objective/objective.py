@@ -112,7 +112,7 @@ class Objective:
         return Measured(loss, gradient, terms, squares)
 
     def penalty(self, theta: Array, trial: Trial, seed: int) -> float:
-        """The part of a run's loss that stands for conditions."""
+        """The part of a run's loss from penalties."""
         if not self.penalties:
             return 0.0
         parameters = {name: jnp.asarray(float(v)) for name, v in trial.problem.parameters.items()}

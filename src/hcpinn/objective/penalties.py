@@ -219,7 +219,7 @@ def penalty_terms(trial: Trial, penalties: Sequence[Penalty]) -> list[Term]:
 def check_penalties(trial: Trial, penalties: Sequence[Penalty]) -> None:
     """Every condition must hold either by construction or by a penalty, and not by both.
 
-    A penalty that stands for several conditions is needless only if all of them hold already.
+    A penalty for several conditions is needless only if all of them already hold.
     """
     problem = trial.problem
     found = [term.closes for term in penalty_terms(trial, penalties) if term.closes]

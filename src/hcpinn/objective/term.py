@@ -36,11 +36,11 @@ class Term:
     name: str
     weight: float
     closes: OpenCondition | None
-    """The condition it stands for; None for the residual."""
+    """The condition it represents; None for the residual."""
     mismatch: Callable[[Trial, Any, Block, Mapping[str, Any]], Float[Array, "points values"]]
     """`mismatch(trial, network, block, parameters)`: what should vanish."""
     block: Callable[[Trial, int], Block] | None = None
-    """`block(trial, seed)`: its points and what is known there; None for the residual, whose points vary."""
+    """`block(trial, seed)`: its points and the data there; None for the residual, whose points vary."""
 
 
 def make_block(fixed: tuple[Fixed, ...], target: Array | None = None, *, pruned: bool = True) -> Block:

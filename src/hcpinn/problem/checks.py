@@ -39,7 +39,7 @@ class _Data:
 
 
 def check_problem(problem: Problem) -> None:
-    """Raise a `ProblemError` that says what is wrong with the declaration, if anything is."""
+    """Raise a `ProblemError` if the declaration is inconsistent."""
     if problem.open:
         check_ranges(problem)
         _ = problem.nominal  # which is checked when it is made

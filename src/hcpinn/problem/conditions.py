@@ -40,7 +40,7 @@ class Condition:
 
     @property
     def signature(self) -> str | list[Any]:
-        """What tells it from other conditions, but for its data."""
+        """Its identity apart from its data."""
         if self.order == 0 and self.factors == (1.0,):
             return "Dirichlet"
         if self.order == 1:
@@ -97,7 +97,7 @@ class Prescribed(Boundary):
     """A number, a function of t, positions along the face and named parameters, or, for systems, a tuple
     with one of these per field."""
     upper: Data | None = None
-    """At the upper end, where the condition stands for both; unless given, the same as at the lower."""
+    """At the upper end, if the condition is for both; by default the same as at the lower."""
 
     @property
     @abc.abstractmethod
@@ -127,7 +127,7 @@ class Dirichlet(Prescribed):
     """
 
     jump: bool = False
-    """Whether the wall is at g at once, whatever the initial data are there. It takes diffusion."""
+    """Whether the wall is at g from the start, whatever the initial data are there. Needs diffusion."""
 
     @property
     def coefficients(self) -> tuple[float, ...]:

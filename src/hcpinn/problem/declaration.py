@@ -93,7 +93,7 @@ class Problem:
 
     All numbers are in these; `horizon`, `start` and parameters may be quantities of `pint`."""
     name: str = "problem"
-    """What messages and files call it; it decides nothing else."""
+    """Used in messages and files; it has no other effect."""
 
     def __post_init__(self) -> None:
         for name in ("parameters", "ranges", "breaks", "units"):
@@ -183,7 +183,7 @@ class Problem:
 
     @property
     def continued(self) -> bool:
-        """Whether it goes on from the state of another solution."""
+        """Whether it continues from the state of another solution."""
         return isinstance(self.initial, _Restart)
 
     @property
@@ -254,8 +254,8 @@ class Problem:
     def to_text(self) -> str:
         """The problem as TOML that `hcpinn.read_problem` reads again.
 
-        Functions of Python are written down by running them on symbols; a `ProblemError` says where that does
-        not work, as for an `if` or a function of one's own.
+        Functions of Python are written down by running them on symbols; a `ProblemError` says where that
+        fails, as for an `if`.
         """
         from .text import write_problem
 

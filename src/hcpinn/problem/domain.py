@@ -51,7 +51,7 @@ class Domain(abc.ABC):
     @property
     @abc.abstractmethod
     def signature(self) -> dict[str, Any]:
-        """What tells it from other domains, as plain data."""
+        """Its identity as plain data."""
 
     @abc.abstractmethod
     def inside(self, unit: Float[np.ndarray, "points axes"]) -> Float[np.ndarray, "points axes"]:

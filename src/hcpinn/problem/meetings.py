@@ -1,4 +1,4 @@
-"""Where faces of a box meet, the data of both must suit each other."""
+"""Where faces of a box meet, their data must be compatible."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _check_values(problem: Problem, scales: list[float]) -> None:
 
 
 def _check_derivatives(problem: Problem, scales: list[float]) -> None:
-    """Where faces of two axes meet, each asks of the other's data what that asks of its own."""
+    """Where faces of two axes meet, the condition of each applied to the other's data must agree."""
     t = jnp.linspace(problem.start, problem.horizon, 21)
     middle = [jnp.full_like(t, a + 0.4 * (b - a)) for a, b in problem.domain.bounds]
     for first, second in itertools.combinations(problem.sides, 2):

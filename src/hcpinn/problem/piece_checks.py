@@ -22,7 +22,7 @@ _INSIDE, _ON, _TIMES = 1024, 65, 17
 
 
 def check_pieces(problem: Problem) -> None:
-    """Raise a `ProblemError` that says what is wrong with data on a curved domain, if anything is."""
+    """Raise a `ProblemError` if the data on a curved domain are inconsistent."""
     inside = problem.domain.inside(_spread(_INSIDE, problem.domain.dimension))
     scales = _finite(problem, "initial data", problem.initial_values, inside)
     speeds: list[float] = []

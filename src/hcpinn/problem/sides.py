@@ -1,4 +1,4 @@
-"""What holds at each end of each axis, for each field: what a declared boundary comes down to."""
+"""What holds at each end of each axis, for each field: a declared boundary, resolved."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Conditioned:
 
     @property
     def signature(self) -> Any:
-        """What tells it from others, but for its data: short where all fields are alike."""
+        """Its identity apart from its data; short if all fields are alike."""
         each = [[c.signature for c in own] for own in self.conditions]
         if all(len(own) == 1 and own == each[0] for own in each):
             return each[0][0]
@@ -97,7 +97,7 @@ class Ends:
 
     @cached_property
     def signature(self) -> Any:
-        """What tells it from other ends, but for data."""
+        """Its identity apart from its data."""
         if self.periodic:
             return "Periodic"
         lower, upper = (side.signature for side in self.sides)

@@ -36,7 +36,7 @@ def solve_box(problem: Problem, times: np.ndarray, axes: list[np.ndarray], toler
 
 
 class _Refinement:
-    """Runs of different degrees and tolerances, each made once, and what they say."""
+    """Runs of different degrees and tolerances, each computed once, and their outcomes."""
 
     def __init__(self, problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float):
         self.problem, self.times, self.axes, self.tolerance = problem, times, axes, tolerance
@@ -86,7 +86,7 @@ class _Refinement:
         return SolverResult(self._solve(degree, rtol)[0], estimate, solver, tuple(notes))
 
     def _middle(self) -> Coupling:
-        """Linear terms near the slopes of what is not linear: diffusivities and the like at the start."""
+        """Linear terms that approximate the nonlinear ones: for instance diffusivities at the start."""
         if not self.parts.remaining:
             return {}
         modal = self._space(_FIRST[self.dimensions])

@@ -1,6 +1,6 @@
 """Reference solutions kept on disk, by the content of what they solve.
 
-One entry is one archive, which processes that share the folder see whole or not at all.
+One entry is one archive, written atomically, since processes may share the folder.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def load(key: str, problem_name: str) -> Reference | None:
 
 
 def store(key: str, reference: Reference) -> None:
-    """Keep a reference; if it cannot be written, warn and go on."""
+    """Keep a reference; if it cannot be written, warn and continue."""
     facts, arrays = reference.to_plain()
     header = {"key": key, "facts": facts}
     folder = writable_cache_folder()

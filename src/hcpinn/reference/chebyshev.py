@@ -42,7 +42,7 @@ def solve_chebyshev(
 
 
 class _Refinement:
-    """Runs at different numbers of elements and tolerances, each made once, and what they say."""
+    """Runs at different numbers of elements and tolerances, each computed once, and their outcomes."""
 
     def __init__(self, problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float):
         self.problem, self.times, self.targets = problem, times, axes[0]

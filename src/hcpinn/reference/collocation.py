@@ -66,7 +66,7 @@ class Collocation:
         self._close()
         self.initial = self._start()
         self.breaking = self._broken_ends()
-        """The ends where the initial data do not meet the boundary data."""
+        """The ends where initial and boundary data disagree."""
 
     def _start(self) -> Float[np.ndarray, "components nodes"]:
         """The initial data at the points; where they jump between elements, the mean of both sides."""

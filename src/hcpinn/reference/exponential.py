@@ -35,7 +35,7 @@ _EASY = 3.0**_NODES
 
 
 class Stuck(Exception):
-    """The integration cannot go on: a sentence says why."""
+    """The integration cannot continue, for the reason given."""
 
 
 @cache

@@ -68,7 +68,7 @@ def _plan(problem: Problem, times: np.ndarray) -> Plan:
 
 
 class _Refinement:
-    """Runs at different numbers of modes and steps, each made once, and what they say."""
+    """Runs at different numbers of modes and steps, each computed once, and their outcomes."""
 
     def __init__(self, problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float):
         self.problem, self.times, self.axes, self.tolerance = problem, times, axes, tolerance

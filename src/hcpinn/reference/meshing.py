@@ -134,7 +134,7 @@ def _onto(region: Any, point: np.ndarray) -> np.ndarray:
 
 
 def _curved(straight: Any, region: Any) -> tuple[MeshTri4, dict[str, np.ndarray]]:
-    """Edges of the boundary bent onto their curves, and what is inside bent along."""
+    """Boundary edges curved onto their curves, and interior nodes moved accordingly."""
     mesh = MeshTri4.from_mesh(straight)
     facets = straight.boundary_facets()
     ends = straight.p[:, straight.facets[:, facets]]  # axes × 2 × facets

@@ -1,4 +1,4 @@
-"""Where elements end along an axis: at every jump, and close together at what is narrow."""
+"""Where elements end along an axis: at every jump, and close together around narrow features."""
 
 from __future__ import annotations
 

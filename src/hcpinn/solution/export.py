@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grid:
-    """Values of real components on a grid: what a format writes down."""
+    """Values of real components on a grid, as formats write them."""
 
     names: tuple[str, ...]
     """Of the axes, time first."""

@@ -107,7 +107,7 @@ class Shown:
 
 
 def filled(values: np.ndarray) -> np.ndarray:
-    """A picture with what is missing outside of a curved domain filled from the nearest values, to be cut."""
+    """Values with those missing outside a curved domain filled in from the nearest, before clipping."""
     missing = np.isnan(values)
     if not missing.any() or missing.all():
         return values

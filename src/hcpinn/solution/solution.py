@@ -85,7 +85,7 @@ class Solution:
         return lambda *coordinates: self.derivative(name[1:], *coordinates)
 
     def on_grid(self, times: Any = 101, *axes: Any) -> dict[str, np.ndarray]:
-        """Values on a grid: field → array (times, x, …); NaN outside a domain that is no box.
+        """Values on a grid: field → array (times, x, …); NaN outside a curved domain.
 
         Args:
             times: the times, or how many there are, equally spaced from start to horizon.

@@ -28,7 +28,7 @@ from .families import solve_family
 from .references import References, late
 
 _WITHIN_REACH = 1e-3
-"""About the error that descent reaches on a CPU: an evolution that is better is not handed over to it."""
+"""About the error that descent reaches on a CPU; better evolutions are kept."""
 
 
 def solve(
@@ -171,7 +171,7 @@ def _spent(out: Any) -> float:
 
 
 def _within_its_time(sitting: Sitting, work: Callable[[], list[Solution]]) -> list[Solution]:
-    """What the work gives or, where it cannot be waited for, what it has found, compared with nothing."""
+    """The result of the work or, if there is no time to wait, its best so far, without comparison."""
 
     def doubly() -> list[Solution]:
         with double(), sitting.references.task:
@@ -285,7 +285,7 @@ def _as_problem(problem: Any) -> Problem:
 
 
 def _check_options(accuracy: Any, max_seconds: Any, checkpoint_every: Any, devices: Any, out: Any) -> None:
-    """Refuse what is no number, or makes no sense as one, and a folder that cannot be written to."""
+    """Refuse settings that are not sensible numbers, and a folder that cannot be written to."""
 
     def is_number(value: Any) -> bool:
         return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)

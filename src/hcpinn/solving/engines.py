@@ -41,7 +41,7 @@ SoFar = Callable[[Stop], list[Outcome]]
 
 @dataclass
 class Sitting:
-    """One call of `solve` or `solve_batch`: what its engines are to do, until when, and what they found."""
+    """One call of `solve` or `solve_batch`: the task of its engines, the time limit, and their results."""
 
     accuracy: float
     out: Any
@@ -106,7 +106,7 @@ class Sitting:
         return max(0.0, self.began + self.seconds - self.reserve - time.monotonic())
 
     def _keep(self, runs: Sequence[Run], so_far: SoFar) -> None:
-        """Put what an engine has found in the place of what it had found before."""
+        """Replace an engine's earlier result by its latest."""
         if self.found and self.found[-1][0] is runs:
             self.found.pop()
         self.found.append((runs, so_far))
@@ -232,7 +232,7 @@ def _devices(runs: Sequence[Run], count: int | None) -> Devices:
 
 
 def probe(run: Run, trial: Trial | None = None) -> list[str]:
-    """Lift, gate, features and the first network at a few points: functions of one's own by their values."""
+    """Lift, gate, features and the first network at a few points, which identify custom functions."""
     with double():
         own = make_trial(run.problem, run.method) if trial is None else trial
         places = sampling.interior(run.problem, 8, seed=0, sampler="uniform", purpose="probe")

@@ -46,7 +46,7 @@ _OFTEN = 0.25
 
 
 def main(settings: Mapping[str, Any]) -> None:
-    """Train what is asked for, with these JAX settings, until the input closes."""
+    """Train requested groups, with these JAX settings, until the input closes."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed is no answer
     tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()

@@ -53,7 +53,7 @@ _STATES = 3
 """Copies of an optimiser's state."""
 
 _USABLE = 0.6
-"""Share of the free memory that a group may take: what the model ignores has to fit too."""
+"""Share of the free memory that a group may take; the rest covers what the model ignores."""
 
 LARGEST = 16
 """Largest number of runs in a group: beyond it the device is busy, and nothing is gained."""
@@ -109,7 +109,7 @@ class Cost:
 
 
 _EVOLUTION = Cost(10.0, 1 << 30)
-"""About what an evolution takes, whatever the machine."""
+"""The approximate cost of an evolution on any machine."""
 
 
 @cache

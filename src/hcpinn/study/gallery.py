@@ -1,4 +1,4 @@
-"""The figures that a study's page shows, as far as its store holds what they need."""
+"""The figures of a study's page, as far as its store has the data."""
 
 from __future__ import annotations
 

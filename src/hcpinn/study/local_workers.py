@@ -152,7 +152,7 @@ class Processes:
 
 
 class _Child:
-    """One process, and a thread that passes on what it says; None when it will say no more."""
+    """One process, and a thread that relays its messages; None at the end."""
 
     def __init__(self, heard: queue.SimpleQueue[tuple[_Child, Any]]):
         self.started = self._told = False

@@ -1,4 +1,4 @@
-"""The packed part of a store: what otherwise lies in a file for each run, in a few files for all.
+"""The packed part of a store: a few files in place of one per run.
 
     runs.jsonl            a record per line, by problem, parameters, method and seed
     NAME.zip              what the folder NAME had, such as solutions, one member per run

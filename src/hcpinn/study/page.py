@@ -113,12 +113,12 @@ READING = (
 def table_chapter(
     table: Table, drawn: Sequence[str], *, later: str = "Not yet run", short: str = ""
 ) -> Chapter:
-    """A table with its figures, folded away while nothing of it was run.
+    """A table with its figures, folded away if none of it was run.
 
     Args:
         table: the table.
         drawn: its figures, as HTML.
-        later: what stands for it as long as it is folded away.
+        later: the text shown instead.
         short: its title in the contents, if that is another.
     """
     about = f'<p class="about">{elements.code(table.about)}</p>' if table.about else ""

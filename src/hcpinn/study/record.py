@@ -29,7 +29,7 @@ VERSION = 1
 DONE, FAILED = "done", "failed"
 
 DIGITS = 12
-"""Digits of a key that tell it from all others of a store."""
+"""Digits that identify a key within a store."""
 
 _LATER = ("group", "accuracy", "device_s")
 """What records did not have at first."""
@@ -144,7 +144,7 @@ class Record:
 
 
 def check_version(data: Any, kind: str, source: object) -> None:
-    """Refuse what is of another kind or of another version of the layout."""
+    """Refuse files of another kind or layout version."""
     found = data.get("kind") if isinstance(data, Mapping) else None
     if found != kind:
         raise FileError(f"{source} is not a {kind} of hcpinn.")
@@ -156,7 +156,7 @@ def check_version(data: Any, kind: str, source: object) -> None:
 
 
 def run_key(run: Run, accuracy: float = 1e-2) -> str:
-    """40 hexadecimal digits that stand for everything the outcome of a run depends on.
+    """40 hexadecimal digits that identify everything the outcome of a run depends on.
 
     Args:
         run: problem, method and seed.
@@ -295,7 +295,7 @@ def unnamed(settings: Settings) -> str:
 
 
 def digest(method: Method) -> str:
-    """Digits that stand for all settings of a method but its name."""
+    """Digits that identify all settings of a method but its name."""
     return hashlib.sha256(unnamed(to_dict(method)).encode()).hexdigest()[:8]
 
 

@@ -39,7 +39,7 @@ class Line:
     parameters: dict[str, float]
     method: str
     settings: str
-    """Digits that stand for the settings of the method, whatever its name."""
+    """Digits that identify the settings of the method, regardless of its name."""
     keys: tuple[str, ...]
     """The first digits of their keys."""
 

@@ -1,4 +1,4 @@
-"""Rows of tables: the runs that differ in their seeds alone, and what was found over these."""
+"""Rows of tables: runs that differ only in their seeds, and statistics over them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from .record import Record
 
 Middle = Literal["mean", "median"]
-"""Which figure stands for several seeds."""
+"""The statistic shown for several seeds."""
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,7 @@ class _Runner:
         return [key for key in self.study.wanted if key not in kept]
 
     def _plan(self) -> None:
-        """Queue what is missing: groups that were begun, then those given, then new ones."""
+        """Queue missing groups: those begun earlier, then those given, then new ones."""
         missing = {key for key in self._missing() if key not in self.locks}
         self.queue.clear()
         for keys in (*self._begun(), *self.groups):
@@ -236,7 +236,7 @@ class _Runner:
         return None
 
     def _locked(self, group: Group) -> Group | None:
-        """The group with all of its runs that are left locked; else none of them is.
+        """The group with all of its remaining runs locked, or none.
 
         What trains together is part of what a run's bits depend on, so no process takes a part of a group.
         """

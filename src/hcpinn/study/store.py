@@ -87,7 +87,7 @@ class Store:
         return single | self._packed.lines().keys()
 
     def get(self, key: str) -> Record | None:
-        """The record of a run, or None if it has not come to an end."""
+        """The record of a run, or None if it has not finished."""
         single = self._record(self._runs / f"{key}.json")
         if single is None and key in (packed := self._packed.lines()):
             return packed[key][0]
@@ -121,7 +121,7 @@ class Store:
         """Put a finished run into the store.
 
         Args:
-            record: what is known of it.
+            record: its facts.
             solution: its solution, or the content of that one's file, if it is kept.
         """
         path = self.folder / "solutions" / f"{record.key}.npz"
@@ -134,7 +134,7 @@ class Store:
     def pack(self, solutions: Collection[str] | None = None) -> None:
         """Put all records into one file, and all solutions into another.
 
-        Runs may be trained for the store meanwhile: what they add stays beside what is packed.
+        Runs may be trained for the store meanwhile: what they add stays in files of its own.
 
         Args:
             solutions: keys of the runs whose solutions are kept; by default all are.

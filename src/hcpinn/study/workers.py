@@ -68,8 +68,8 @@ class GroupOutcome:
 def attempt(task: Task, progress: Progress) -> GroupOutcome:
     """Train a group until it ends or time is up, resuming from a checkpoint in its folder if there is one.
 
-    A file that cannot be read or written is no fault of the group's and may be better later, so it raises and
-    nothing is lost. An unusable checkpoint is set aside, beside the folder, which is removed later.
+    An unreadable or unwritable file is not the group's fault and may be temporary, so it raises and nothing
+    is lost. An unusable checkpoint is set aside, beside the folder, which is removed later.
     """
     group, folder = task.group, task.folder
     checkpoint = folder / CHECKPOINT

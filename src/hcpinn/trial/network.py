@@ -45,7 +45,7 @@ class JetNetwork(Network):
         return plain
 
     def begin(self, inputs: int, outputs: int, indices: Sequence[Index], points: int, dtype: Any) -> None:
-        """Start compiling, in the background, whatever training needs that XLA does not compile."""
+        """Start compiling kernels that XLA does not compile, in the background."""
 
 
 class LayeredNetwork(JetNetwork):

@@ -27,7 +27,7 @@ _MARGIN = 0.1
 
 
 class Probe(eqx.Module):
-    """A point along the line, with what is known there."""
+    """A point along the line, with its loss and slope."""
 
     step: Float[Array, ""]
     value: Float[Array, ""]

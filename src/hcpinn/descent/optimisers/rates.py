@@ -1,4 +1,4 @@
-"""Learning rates that change while training goes on."""
+"""Learning rates that change during training."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Stage(abc.ABC):
         """One step.
 
         Args:
-            target: what is made small.
+            target: the function to minimise.
             theta: the parameters it starts from.
             state: what the optimiser remembers, from `init` or from the step before.
         """
@@ -159,4 +159,4 @@ class Stage(abc.ABC):
 
     @abc.abstractmethod
     def terminate(self, state: Any) -> Array:
-        """The code of this optimiser's own reason to stop, or zero to go on."""
+        """The code of this optimiser's own reason to stop, or zero to continue."""

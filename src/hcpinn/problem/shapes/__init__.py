@@ -1,4 +1,4 @@
-"""Shapes: curved domains in the plane and in space, and how they are put together."""
+"""Shapes: curved domains in the plane and in space, and their combinations."""
 
 from .combine import combined
 from .plane import Annulus, Disk, Ellipse, Implicit, Polygon

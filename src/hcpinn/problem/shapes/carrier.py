@@ -1,7 +1,7 @@
 """Smooth functions whose zero sets carry pieces of a boundary: lines, conics, and levels of any function.
 
 A carrier is positive on one side of its zero set, of about the size of the distance near it, and analytic,
-so that what is divided by it stays smooth. Points are rows, in NumPy or JAX arrays.
+so that quotients by it stay smooth. Points are rows, in NumPy or JAX arrays.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 from .carrier import Carrier, Conic, Flat, Level
 
 _STEPS = 64
-"""Chords that stand for a quarter of a curve's way where it is looked at roughly."""
+"""Chords per quarter of a curve in rough searches."""
 
 
 class Curve(abc.ABC):
@@ -44,7 +44,7 @@ class Curve(abc.ABC):
     @property
     @abc.abstractmethod
     def signature(self) -> list[Any]:
-        """What tells it from other curves, as plain data."""
+        """Its identity as plain data."""
 
     @property
     def chords(self) -> int:

@@ -15,7 +15,7 @@ _MOST = 20_000_000
 """Bytes of a file with a drawing."""
 
 _BENDS = 16
-"""Straight pieces that stand for one curved piece of a path."""
+"""Straight pieces that approximate one curved piece of a path."""
 
 _ARGUMENTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "Z": 0}
 

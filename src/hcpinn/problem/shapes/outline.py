@@ -1,7 +1,7 @@
 """The boundary of a combination of shapes: pieces of their own boundaries, in loops, with corners.
 
 Every curve is cut where it meets another. A piece belongs to the boundary where one of its sides is inside
-and the other is not; it is turned round where its inside is on the right.
+and the other is not; it is reversed if its inside is on the right.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _crossings(one: Curve, other: Curve, size: float) -> list[float]:
 
 
 def _loops(pieces: list[Curve], size: float) -> list[tuple[Curve, ...]]:
-    """Pieces put together end to end; where several could follow, the one that turns most to the left."""
+    """Pieces joined end to end; where several could follow, the one that turns furthest left."""
     loops = []
     left = list(pieces)
     while left:

@@ -1,4 +1,4 @@
-"""Regions of the plane: whatever curves enclose, in any combination."""
+"""Regions of the plane enclosed by curves, and their combinations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Region(Shape):
     """
 
     def __init__(self, tree: Tree):
-        """`tree` says what it is made of."""
+        """`tree` combines the simple shapes."""
         self.tree = tree
         pieces = self.outline.pieces
         ends = np.concatenate([p.at(np.concatenate([[0.0, 1.0], p.turns()])) for p in pieces])

@@ -1,4 +1,4 @@
-"""Solids: balls, cylinders and boxes in space, what they have in common, and what is left of them."""
+"""Solids: balls, cylinders and boxes in space, their intersections and differences."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class Solid(Shape):
         return tuple(self._outward(self._of(part), points).T)
 
     def _outward(self, surface: Surface, points: Any) -> Any:
-        """Of the solid: into what is cut out of it."""
+        """The outward normal of the solid: into a part cut out of it."""
         return surface.normal(points) * self._sides[surface.part]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How a shape is put together: simple shapes joined by union, intersection and difference."""
+"""A shape as a tree: simple shapes joined by union, intersection and difference."""
 
 from __future__ import annotations
 

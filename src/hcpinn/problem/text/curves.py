@@ -1,4 +1,4 @@
-"""Measured values in a text: from CSV files beside it, or written out in it."""
+"""Measured values in a text: from CSV files next to it, or inline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each value of a TOML text stands, so that what is wrong with it can be pointed at."""
+"""The place of each value in a TOML text, for error messages."""
 
 from __future__ import annotations
 

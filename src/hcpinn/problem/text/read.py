@@ -49,10 +49,10 @@ KEYS = (
 
 
 def read_problem(path: str | os.PathLike[str]) -> Problem:
-    """The problem that a TOML file states; data files are found beside it. Nothing in it is run as code.
+    """Read a problem from a TOML file; its data files lie next to it. Nothing in it is run as code.
 
     Args:
-        path: of the file. [Problems as text](guides/text.md) says what may stand in it.
+        path: of the file. [Problems as text](guides/text.md) describes its entries.
     """
     source = Path(path)
     with reading(source) as stream:

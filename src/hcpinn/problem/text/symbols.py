@@ -1,4 +1,4 @@
-"""Python functions as formulas: run on symbols, which write down what is done with them.
+"""Python functions as formulas: run on symbols, which record every operation.
 
 Where a function uses `jax.numpy`, which takes no symbols, its JAX program is read instead.
 """
