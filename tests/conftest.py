@@ -19,6 +19,7 @@ LIGHTLY = (
     "--xla_gpu_deterministic_ops=true",  # as in the command line: programs for other flags are others
 )
 os.environ.setdefault("XLA_FLAGS", " ".join(LIGHTLY))
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of processes that tests start; of this one below
 # What one test has compiled serves the others, in this process, in those beside it and in those it starts.
 PROGRAMS = {
     "jax_compilation_cache_dir": str(Path(__file__).parents[1] / ".cache" / "programs"),
@@ -29,6 +30,7 @@ os.environ.update({name.upper(): str(value) for name, value in PROGRAMS.items()}
 
 import jax
 import pytest
+import threadpoolctl
 from jax.experimental.compilation_cache import compilation_cache
 
 from hcpinn.machine.precision import double
@@ -36,6 +38,7 @@ from hcpinn.machine.precision import double
 for setting, value in PROGRAMS.items():
     jax.config.update(setting, value)
 compilation_cache.reset_cache()  # a plugin may have looked for it before it was set
+threadpoolctl.threadpool_limits(1, user_api="blas")
 
 
 @pytest.fixture(autouse=True)

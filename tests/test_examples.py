@@ -111,7 +111,8 @@ def shortened(method):
     if isinstance(method, hc.Evolution):
         return dataclasses.replace(method, features=32)
     network = hc.MLP(4, 1) if isinstance(method.network, hc.MLP) else method.network
-    return dataclasses.replace(method, network=network, points=64, stages=(hc.Adam(steps=10),))
+    stages = (hc.Adam(steps=10),)
+    return dataclasses.replace(method, network=network, points=64, stages=stages, growth=None)
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
 from jaxtyping import Array, Float
+from threadpoolctl import threadpool_limits
 
 from ..equation.growth import growth_rate
 from ..jets import taylor
@@ -111,7 +112,8 @@ class Estimator:
         step = trial.problem.duration / len(residual)
         if self.closed:
             start = self._start(network, trial) if before is None else before.state
-            return self._projected(residual, slopes, values, step, start)
+            with threadpool_limits(1, user_api="blas"):  # several threads factorise few hundred rows slower
+                return self._projected(residual, slopes, values, step, start)
         start = np.sqrt(conditions) if before is None else before.state
         state, squares = self._bounded(np.sqrt(np.mean(residual**2, axis=1)), step, start)
         return Carried(state, squares, np.mean(values**2, axis=(0, 1)))
