@@ -149,10 +149,10 @@ def draw(options: argparse.Namespace) -> None:
     figure, axes = subplots(1, len(sweeps), (3.0 * len(sweeps), 2.9))
     for axis, (what, rows) in zip(axes[0], sweeps.items(), strict=True):
         values, times = series(what, rows)
-        power = slope(values, times)
+        grown = power(values, times)
         axis.loglog(values, times, "o-", color=BLUE, markersize=4)
-        axis.loglog(values, [times[-1] * (v / values[-1]) ** power for v in values], ":", color=GREY)
-        axis.set(xlabel=what, title=f"time ∝ n$^{{{power:.1f}}}$")
+        axis.loglog(values, [times[-1] * (v / values[-1]) ** grown for v in values], ":", color=GREY)
+        axis.set(xlabel=what, title=f"time ∝ n^{grown:.1f}")
         axis.set_xticks(values, [f"{v:,}" for v in values])
         axis.minorticks_off()
         axis.grid(True, color=GREY, alpha=0.2)
@@ -164,6 +164,11 @@ def series(what: str, rows: list[dict[str, Any]]) -> tuple[list[int], list[float
     """What grows, and milliseconds per time step."""
     key = "functions" if what.startswith("functions") else what
     return [row[key] for row in rows], [1e3 * row["seconds_per_step"] for row in rows]
+
+
+def power(values: list[int], times: list[float]) -> float:
+    """The power with which time grows in the end, from the last three cases."""
+    return slope(values[-3:], times[-3:])
 
 
 def main() -> None:

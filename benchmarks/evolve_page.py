@@ -2,6 +2,7 @@
 
 python benchmarks/evolution.py --seeds 0 --out benchmarks/results/evolution-cpu.json
 python benchmarks/evolution.py --seeds 2 --only / --out benchmarks/results/estimates-cpu.json
+python benchmarks/evolution_growth.py run --out benchmarks/results/evolution_growth-cpu.json
 python benchmarks/evolve_page.py
 """
 
@@ -11,12 +12,15 @@ import argparse
 import json
 from pathlib import Path
 
+import evolution_growth
 from pages import write_sections
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "guides" / "evolve.md"
 RESULTS = ROOT / "benchmarks" / "results" / "evolution-cpu.json"
 ESTIMATES = ROOT / "benchmarks" / "results" / "estimates-cpu.json"
+GROWTH = ROOT / "benchmarks" / "results" / "evolution_growth-cpu.json"
+PICTURE = ROOT / "docs" / "images" / "evolution-growth-cpu.png"
 _ROUNDING = 1e-12
 """Errors and estimates below it are rounding."""
 
@@ -36,7 +40,30 @@ def sections() -> dict[str, str]:
     ratio = max(max(r["error"], _ROUNDING) / max(r["estimate"], _ROUNDING) for r in found["rows"])
     origin = f"Measured on {found['device'].removeprefix('cpu: ')}, JAX {found['versions']['jax']}."
     origin += f" Rounding aside, no error is more than {ratio:.1f} times its estimate. {found['remark']}"
-    return {"evolve": origin.strip() + "\n\n" + "\n".join(lines), "estimates": _estimates()}
+    return {
+        "evolve": origin.strip() + "\n\n" + "\n".join(lines),
+        "estimates": _estimates(),
+        "growth": _growth(),
+    }
+
+
+def _growth() -> str:
+    """The powers with which seconds per time step grow, and their picture."""
+    found = json.loads(GROWTH.read_text("utf-8"))
+    lines = [
+        "| n | from … to | unknowns | ms per time step | power of n in the end |",
+        "|---|" + "---:|" * 4,
+    ]
+    for what, rows in found["sweeps"].items():
+        values, times = evolution_growth.series(what, rows)
+        cells = [what]
+        for series, form in ((values, ","), ([r["unknowns"] for r in rows], ","), (times, ".3g")):
+            cells.append(f"{series[0]:{form}} … {series[-1]:{form}}")
+        cells.append(f"{evolution_growth.power(values, times):.1f}")
+        lines.append("| " + " | ".join(cells) + " |")
+    origin = f"Seconds of the processor on one core of {found['device'].removeprefix('cpu: ').split(',')[0]}."
+    picture = f"![Cost of a time step against what grows](../images/{PICTURE.name})"
+    return "\n".join([origin, "", *lines, "", picture])
 
 
 def _estimates() -> str:
@@ -70,4 +97,5 @@ if __name__ == "__main__":
     argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     ).parse_args()
+    evolution_growth.draw(argparse.Namespace(file=GROWTH, out=PICTURE))
     write_sections(PAGE, sections())

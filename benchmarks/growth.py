@@ -154,7 +154,7 @@ def draw(settings: argparse.Namespace) -> None:
             power = slope(values, times)
             fitted = [1e3 * times[-1] * (value / values[-1]) ** power for value in values]
             axis.loglog(values, fitted, ":", color=GREY, label="fitted power")
-            axis.set_title(f"time ∝ n$^{{{power:.2f}}}$")
+            axis.set_title(f"time ∝ n^{power:.2f}")
         axis.set_xlabel(TITLES.get(what, what))
         if len(values) < 8 and what != "points":
             axis.set_xticks(values, [str(v) for v in values])
