@@ -1,4 +1,4 @@
-"""Write what `benchmarks/campaign.py` found into docs/trust.md.
+"""Write what `benchmarks/campaign.py` and `benchmarks/announced.py` found into docs/trust.md.
 
 python benchmarks/trust_page.py
 """
@@ -16,7 +16,8 @@ from pages import write_sections
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "trust.md"
-RESULTS = ROOT / "benchmarks" / "results" / "trust-cpu.json"
+RESULTS = ROOT / "benchmarks" / "results"
+MEMORY = {"": RESULTS / "memory-cpu.json", "with 8 GiB": RESULTS / "memory-8gib-cpu.json"}
 
 _ROWS = (
     ("runs", "problems with known truth"),
@@ -39,7 +40,7 @@ _ROWS = (
 
 def sections() -> dict[str, str]:
     """The tables of the page."""
-    record = json.loads(RESULTS.read_text("utf-8"))
+    record = json.loads((RESULTS / "trust-cpu.json").read_text("utf-8"))
     seeds = {seed: [*results.values()] for seed, results in record["seeds"].items()}
     tallies = {seed: tally(found) for seed, found in seeds.items()}
     head = "| | " + " | ".join(f"seed {seed}" for seed in seeds) + " |\n|---|" + "---:|" * len(seeds)
@@ -51,6 +52,8 @@ def sections() -> dict[str, str]:
         "campaign": f"{origin}\n\n" + "\n".join(lines),
         "what went wrong": _wrong(seeds),
         "kinds": _kinds(seeds),
+        "hostile": _hostile(seeds),
+        "memory": _memory(),
     }
 
 
@@ -75,6 +78,25 @@ def _kinds(seeds: dict[str, list[dict[str, Any]]]) -> str:
         spent = [r["cpu_s"] for r in found if r["kind"] == kind and "cpu_s" in r]
         if spent:
             lines.append(f"| {kind} | {len(spent)} | {statistics.median(spent):.1f} s | {max(spent):.1f} s |")
+    return "\n".join(lines)
+
+
+def _hostile(seeds: dict[str, list[dict[str, Any]]]) -> str:
+    lines = ["| problem | verdict | claimed error | true error |", "|---|---|---:|---:|"]
+    for found in [r for own in seeds.values() for r in own if r["kind"] in ("hostile", "sly")]:
+        errors = (found.get("claimed"), found.get("true"))
+        cells = " | ".join("–" if e is None else f"{e:.1e}" for e in errors)
+        lines.append(f"| {found['name'].replace('|', '∣')} | {found['status']} | {cells} |")
+    return "\n".join(lines)
+
+
+def _memory() -> str:
+    lines = ["| training | announced, GiB | taken, GiB |", "|---|---:|---:|"]
+    for where, path in MEMORY.items():
+        for key, found in json.loads(path.read_text("utf-8")).items():
+            name = f"{key}, {where}" if where else key
+            announced = "refused" if "refused" in found else f"{found['announced'] / 2**30:.2f}"
+            lines.append(f"| {name} | {announced} | {found['peak'] / 2**30:.2f} |")
     return "\n".join(lines)
 
 

@@ -34,6 +34,8 @@ def test_memory_grows_with_points_runs_and_matrices():
         10 * once, rel=1e-3
     )
     assert training_bytes(adam, dataclasses.replace(EXTENT, runs=3)) > 2 * once
+    drawn_again = method(hc.Adam(steps=1), resampling=hc.Resampling(by="residual"))
+    assert training_bytes(drawn_again, EXTENT) > once
     few = dataclasses.replace(EXTENT, points=64)
     assert training_bytes(method(hc.Broyden(steps=1)), few) >= 8 * few.parameters**2
     coarse, fine = (training_bytes(method(hc.SketchedGaussNewton(group=g)), EXTENT) for g in (640, 40))

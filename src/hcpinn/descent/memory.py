@@ -73,17 +73,21 @@ def needed_bytes(stage: Stage, extent: Extent) -> int:
 def training_bytes(method: Method, extent: Extent) -> int:
     """What a training takes at its peak, beyond the process and its compiled programs."""
     points, block = extent.runs * extent.points, extent.block
-    drawn = method.resampling.candidates if method.resampling and method.resampling.by == "residual" else 1
-    drawing = 8 * _DRAWING * drawn * extent.axes * extent.points
-    largest = max(extent.features, 2 * extent.outputs, 1) * 8 * points
+    by_residual = method.resampling is not None and method.resampling.by == "residual"
+    candidates = method.resampling.candidates if method.resampling and by_residual else 0
+    drawing = 8 * extent.axes * extent.points * max(_DRAWING, candidates)
+    # Arrays are laid out one after the other, from chunks.
+    making = block + 8 * points * max(extent.features, 2 * extent.outputs)
+    if method.resampling or len(method.stages) * method.lessons * method.windows * len(method.horizons) > 1:
+        making += block + 8 * (extent.axes + 1) * candidates * extent.points  # beside those of before
     steps = 0
     for stage in method.stages:
         share = stage.dtype.itemsize / 8
         converted = 0.0 if share == 1.0 else share * block
         # Chunks are cut from a copy.
-        own = converted + share * block + share * 8 * _VECTORS * points
+        own = block + converted + share * (block + 8 * _VECTORS * points)
         steps = max(steps, int(own) + needed_bytes(stage, extent))
-    return max(drawing + largest, block + max(largest, drawing, steps))
+    return max(drawing, making, steps)
 
 
 def process_bytes(needed: int) -> int:
