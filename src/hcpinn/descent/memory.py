@@ -84,8 +84,7 @@ def training_bytes(method: Method, extent: Extent) -> int:
     for stage in method.stages:
         share = stage.dtype.itemsize / 8
         converted = 0.0 if share == 1.0 else share * block
-        # Chunks are cut from a copy.
-        own = block + converted + share * (block + 8 * _VECTORS * points)
+        own = block + converted + share * (stage.copies * block + 8 * _VECTORS * points)
         steps = max(steps, int(own) + needed_bytes(stage, extent))
     return max(drawing, making, steps)
 

@@ -45,7 +45,7 @@ def origin(records: Sequence[Record]) -> Origin:
     references = {}
     for record in done:
         for name, version in (record.summary.get("versions") or {}).items():
-            versions.setdefault(name, Counter())[version] += 1
+            versions.setdefault(name, Counter())[version or "not recorded"] += 1
         reference = record.summary.get("reference")
         if reference:
             error = reference.get("error_estimate")

@@ -68,6 +68,7 @@ class Damped(Stage):
     """How many values of μ one step may try."""
     tolerant: ClassVar[bool] = False
     costly: ClassVar[bool] = True
+    copies: ClassVar[int] = 2
     remembers: ClassVar[bool] = False
     """Whether the model uses the last step."""
 

@@ -50,6 +50,10 @@ class Projected(Stage):
         return False
 
     @property
+    def copies(self) -> int:  # type: ignore[override]
+        return 2
+
+    @property
     def costly(self) -> bool:  # type: ignore[override]
         return True
 

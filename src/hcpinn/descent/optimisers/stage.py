@@ -76,6 +76,8 @@ class Stage(abc.ABC):
     """Whether the objective may change from step to step: by mini-batches and adaptive weights."""
     costly: ClassVar[bool] = False
     """Whether a step takes far longer than asking a device whether to take it."""
+    copies: ClassVar[int] = 1
+    """How many times the data of all points are laid out anew, in chunks, while a step is taken."""
     steps: int
     """How many steps at most."""
     precision: str
