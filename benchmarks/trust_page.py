@@ -93,6 +93,8 @@ def _hostile(seeds: dict[str, list[dict[str, Any]]]) -> str:
 def _memory() -> str:
     lines = ["| training | announced, GiB | taken, GiB |", "|---|---:|---:|"]
     for where, path in MEMORY.items():
+        if not path.exists():
+            continue
         for key, found in json.loads(path.read_text("utf-8")).items():
             name = f"{key}, {where}" if where else key
             announced = "refused" if "refused" in found else f"{found['announced'] / 2**30:.2f}"
