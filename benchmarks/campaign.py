@@ -273,6 +273,9 @@ def count(kind: str) -> int:
 
 def child(seed: int, seconds: float) -> None:
     """Do the tasks named on standard input, one line each, and print what each found."""
+    from hcpinn.machine.programs import keep_programs
+
+    keep_programs()  # as the command line does
     out, sys.stdout = sys.stdout, io.StringIO()
     for line in sys.stdin:
         kind, number = line.split()
