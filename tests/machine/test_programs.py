@@ -30,6 +30,18 @@ def test_programs_go_to_the_cache_of_hcpinn(folder, monkeypatch, tmp_path):
     assert any(path.is_file() for path in tmp_path.rglob("*"))
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say")
+def test_programs_for_another_number_of_cores_are_kept_apart(folder, monkeypatch, tmp_path):
+    monkeypatch.setenv("HCPINN_CACHE", str(tmp_path))
+    places = set()
+    for cores in ({0}, {0, 1}):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, own=cores: own)
+        folder(None)
+        keep_programs()
+        places.add(jax.config.jax_compilation_cache_dir)  # type: ignore[attr-defined]
+    assert len(places) == 2
+
+
 def test_a_full_disk_is_said_once_and_not_for_every_program(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("HCPINN_CACHE", str(tmp_path))
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))

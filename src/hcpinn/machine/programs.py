@@ -53,7 +53,7 @@ def keep_programs() -> None:
         )
     # JAX has a warning for every program that it cannot keep.
     warnings.filterwarnings("ignore", "Error writing persistent compilation cache entry")
-    jax.config.update("jax_compilation_cache_dir", str(folder / "programs" / machine()))
+    jax.config.update("jax_compilation_cache_dir", str(folder / "programs" / f"{machine()}-{_cores()}"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     compilation_cache.reset_cache()  # JAX may have found no folder before
@@ -70,6 +70,11 @@ def _flags() -> dict[str, str]:
     """The flags in `XLA_FLAGS` with their values; the last of several with one name counts."""
     given = (flag.partition("=") for flag in os.environ.get("XLA_FLAGS", "").split())
     return {name: value for name, _, value in given}
+
+
+def _cores() -> int:
+    """How many cores this process may use: XLA shares sums out among them, so rounding depends on it."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def machine() -> str:
