@@ -52,7 +52,6 @@ def sections() -> dict[str, str]:
         "campaign": f"{origin}\n\n" + "\n".join(lines),
         "what went wrong": _wrong(seeds),
         "kinds": _kinds(seeds),
-        "hostile": _hostile(seeds),
         "memory": _memory(),
     }
 
@@ -81,20 +80,9 @@ def _kinds(seeds: dict[str, list[dict[str, Any]]]) -> str:
     return "\n".join(lines)
 
 
-def _hostile(seeds: dict[str, list[dict[str, Any]]]) -> str:
-    lines = ["| problem | verdict | claimed error | true error |", "|---|---|---:|---:|"]
-    for found in [r for own in seeds.values() for r in own if r["kind"] in ("hostile", "sly")]:
-        errors = (found.get("claimed"), found.get("true"))
-        cells = " | ".join("–" if e is None else f"{e:.1e}" for e in errors)
-        lines.append(f"| {found['name'].replace('|', '∣')} | {found['status']} | {cells} |")
-    return "\n".join(lines)
-
-
 def _memory() -> str:
     lines = ["| training | announced, GiB | taken, GiB |", "|---|---:|---:|"]
     for where, path in MEMORY.items():
-        if not path.exists():
-            continue
         for key, found in json.loads(path.read_text("utf-8")).items():
             name = f"{key}, {where}" if where else key
             announced = "refused" if "refused" in found else f"{found['announced'] / 2**30:.2f}"
