@@ -1,14 +1,16 @@
-"""Solve and film the problems of docs/gallery.md, and write the films and what they cost onto that page.
+"""Solve and film the problems of docs/gallery.md and docs/guides/shapes.md.
 
     python benchmarks/films.py [NAME …]
 
-Runs the programs of the page itself. Films go to docs/images/gallery, facts to results/gallery.json.
+Runs the programs of the pages themselves, and writes the films and what they cost onto them. Films go to
+docs/images/gallery, facts to results/gallery.json.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import time
 from pathlib import Path
@@ -18,25 +20,26 @@ import hcpinn as hc
 from pages import write_sections
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "gallery.md"
+PAGES = ROOT / "docs" / "gallery.md", ROOT / "docs" / "guides" / "shapes.md"
 FILMS = ROOT / "docs" / "images" / "gallery"
 FACTS = Path(__file__).parent / "results" / "gallery.json"
 _FRAMES = 41
 _BLOCK = re.compile(r"^```python\n(.*?)^```$|<!-- begin film (\w+) -->", re.MULTILINE | re.DOTALL)
 _TITLE = re.compile(
-    r"^## ((?:(?!^## ).)*?)\n(?:(?!^## ).)*?<!-- begin film (\w+) -->", re.MULTILINE | re.DOTALL
+    r"^##+ ((?:(?!^##).)*?)\n(?:(?!^##).)*?<!-- begin film (\w+) -->", re.MULTILINE | re.DOTALL
 )
 
 
 def problems() -> dict[str, hc.Problem]:
-    """The problems that the page declares, by the names of their films."""
-    names: dict[str, Any] = {}
+    """The problems that the pages declare, by the names of their films."""
     found = {}
-    for program, film in _BLOCK.findall(PAGE.read_text("utf-8")):
-        if film:
-            found[film] = names[film]
-        else:
-            exec(program, names)
+    for page in PAGES:
+        names: dict[str, Any] = {}
+        for program, film in _BLOCK.findall(page.read_text("utf-8")):
+            if film:
+                found[film] = names[film]
+            elif "hc.solve" not in program and ".plot(" not in program:
+                exec(program, names)
     return found
 
 
@@ -58,21 +61,27 @@ def shoot(name: str, problem: hc.Problem) -> dict[str, Any]:
     }
 
 
-def sections() -> dict[str, str]:
-    """For each film the pictures and the facts."""
+def sections() -> dict[Path, dict[str, str]]:
+    """By page, for each film the pictures and the facts."""
     facts = json.loads(FACTS.read_text("utf-8"))
-    titles = {name: title for title, name in _TITLE.findall(PAGE.read_text("utf-8"))}
-    return {f"film {name}": _section(name, titles[name], facts[name]) for name in facts}
+    found = {}
+    for page in PAGES:
+        folder = os.path.relpath(FILMS, page.parent)
+        found[page] = {
+            f"film {name}": _section(name, title, folder, facts[name])
+            for title, name in _TITLE.findall(page.read_text("utf-8"))
+        }
+    return found
 
 
-def _section(name: str, title: str, facts: dict[str, Any]) -> str:
+def _section(name: str, title: str, folder: str, facts: dict[str, Any]) -> str:
     from PIL import Image
 
     with Image.open(FILMS / f"{name}.webp") as film:
         width, height = film.size
     size = f'width="{width}" height="{height}" loading="lazy"'
     films = "".join(
-        f"![{title}](images/gallery/{name}{ending}.webp#gh-{theme}-mode-only){{ {size} }}\n"
+        f"![{title}]({folder}/{name}{ending}.webp#gh-{theme}-mode-only){{ {size} }}\n"
         for ending, theme in (("", "light"), ("-dark", "dark"))
     )
     error = f"{facts['error']:.1e}".replace("e-0", "e-")
@@ -90,7 +99,8 @@ def main() -> None:
         facts = json.loads(FACTS.read_text("utf-8")) if FACTS.exists() else {}
         kept = {n: f for n, f in {**facts, name: found}.items() if n in declared}
         FACTS.write_text(json.dumps(kept, indent=2) + "\n", "utf-8")
-    write_sections(PAGE, sections())
+    for page, own in sections().items():
+        write_sections(page, own)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,11 @@ def filled(page: str, sections: Mapping[str, str]) -> str:
     return page
 
 
+def short(value: float) -> str:
+    """A number of two digits for a table, as 1.4e-9."""
+    return f"{value:.1e}".replace("e-0", "e-").replace(".0e", "e")
+
+
 def write_sections(path: Path, sections: Mapping[str, str]) -> None:
     """Replace the sections of a file."""
     path.write_text(filled(path.read_text("utf-8"), sections), "utf-8")

@@ -1,4 +1,4 @@
-"""Write what `benchmarks/walls.py` measured into docs/guides/boundaries.md.
+"""Write what `benchmarks/walls.py` measured into docs/guides/boundaries.md and docs/guides/waves.md.
 
 python benchmarks/walls.py --out benchmarks/results/walls-cpu.json
 python benchmarks/walls_page.py
@@ -8,59 +8,71 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pages import write_sections
+from pages import short, write_sections
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "guides" / "boundaries.md"
+GUIDES = ROOT / "docs" / "guides"
 RESULTS = ROOT / "benchmarks" / "results" / "walls-cpu.json"
 
 
-def sections() -> dict[str, str]:
-    """The one section of the page."""
-    return {"walls": _section(json.loads(RESULTS.read_text("utf-8")))}
+def sections() -> dict[Path, dict[str, str]]:
+    """By page its sections."""
+    found = json.loads(RESULTS.read_text("utf-8"))
+    first, second = ([row for row in found["evolve"] if row["order"] == order] for order in (1, 2))
+    return {
+        GUIDES / "boundaries.md": {
+            "walls": f"{_origin(found)}{_exact(found['exact'])}\n\n{_evolved(first)}",
+            "trained": _trained(found["train"]),
+        },
+        GUIDES / "waves.md": {"waves": f"{_origin(found)}\n\n{_evolved(second)}"},
+    }
 
 
-def _section(found: dict[str, Any]) -> str:
-    """What was measured: exactness in a sentence, evolutions and trainings as tables."""
-    origin = f"Measured on {found['device'].removeprefix('cpu: ')}, JAX {found['versions']['jax']}."
-    parts = [origin]
-    if found.get("exact"):
-        rows = found["exact"]
-        network, evolution = (max(row[kind] for row in rows) for kind in ("network", "evolution"))
-        parts[0] += (
-            f" For random parameters, no condition of {len(rows)} combinations of kinds is off by more than "
-            f"{_short(network)} of its size in training, {_short(evolution)} in evolution."
-        )
-    if found.get("evolve"):
-        lines = [
-            "| problem | error | estimated | verdict | seconds of the processor | unknowns | time steps |",
-            "|---|---:|---:|---|---:|---:|---:|",
-        ]
-        for row in found["evolve"]:
-            name = row["name"].replace(" | ", " and ")
-            cells = [name, _short(row["error"]), _short(row["estimate"]), row["verdict"]]
-            cells += [f"{row['processor_seconds']:.1f}", f"{row['unknowns']:,}", f"{row['time_steps']:,}"]
-            lines.append("| " + " | ".join(cells) + " |")
-        parts.append("\n".join(lines))
-    if found.get("train"):
-        lines = ["| training | walls | error | seconds |", "|---|---|---:|---:|"]
-        for row in found["train"]:
-            lines.append(
-                f"| {row['name']} | {row['walls']} | {_short(row['error'])} | {row['seconds']:.0f} |"
-            )
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+def _origin(found: dict[str, Any]) -> str:
+    return (
+        f"Measured on {found['device'].removeprefix('cpu: ')}, JAX {found['versions']['jax']}, asked for "
+        f"{short(found['accuracy'])}; seconds are those of the processor."
+    )
 
 
-def _short(value: float) -> str:
-    return f"{value:.1e}".replace("e-0", "e-")
+def _exact(rows: Sequence[dict[str, Any]]) -> str:
+    network, evolution = (max(row[kind] for row in rows) for kind in ("network", "evolution"))
+    return (
+        f" For random parameters, no condition of {len(rows)} combinations of kinds is off by more than "
+        f"{short(network)} of its size in training, {short(evolution)} in evolution."
+    )
+
+
+def _evolved(rows: Sequence[dict[str, Any]]) -> str:
+    """Evolutions as a table, with the drift of the energy where it is conserved."""
+    drift = any("energy_drift" in row for row in rows)
+    heads = ["error", "estimated", "verdict", "seconds", "seconds of the check", "unknowns", "time steps"]
+    heads += ["energy drift"] * drift
+    lines = [f"| problem | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    for row in rows:
+        cells = [row["name"].replace(" | ", " and "), short(row["error"]), short(row["estimate"])]
+        cells += [row["verdict"], f"{row['processor_seconds']:.1f}", f"{row['reference_seconds']:.1f}"]
+        cells += [f"{row['unknowns']:,}", f"{row['time_steps']:,}"]
+        cells += [short(row["energy_drift"]) if "energy_drift" in row else ""] * drift
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _trained(rows: Sequence[dict[str, Any]]) -> str:
+    lines = ["| trained by `expert` | walls | error | seconds |", "|---|---|---:|---:|"]
+    for row in rows:
+        name = row["name"].replace(" | ", " and ")
+        lines.append(f"| {name} | {row['walls']} | {short(row['error'])} | {row['processor_seconds']:.0f} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
     argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     ).parse_args()
-    write_sections(PAGE, sections())
+    for page, own in sections().items():
+        write_sections(page, own)

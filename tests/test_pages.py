@@ -11,8 +11,10 @@ import hcpinn
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 DOCS = BENCHMARKS.parent / "docs"
 PAGES = (
-    "speed_page", "theory_page", "expert_page", "evolve_page", "walls_page", "trust_page", "families_page", "films", "fit_page",
+    "speed_page", "theory_page", "expert_page", "evolve_page", "shapes_page", "trust_page", "families_page", "fit_page",
 )  # fmt: skip
+SEVERAL = "paper_page", "walls_page", "films"
+"""Those that write more than one page."""
 
 pytestmark = pytest.mark.skipif(not BENCHMARKS.exists(), reason="this copy has no documentation")
 
@@ -30,7 +32,7 @@ def made():
             "above_published",
             "paper_page_tables",
             *PAGES,
-            "paper_page",
+            *SEVERAL,
         ):
             spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
             found[name] = importlib.util.module_from_spec(spec)
@@ -45,10 +47,11 @@ def test_tables_are_those_of_the_files(made, name):
     assert made["pages"].filled(page, made[name].sections()) == page, f"Run: python benchmarks/{name}.py"
 
 
-def test_the_pages_on_the_paper_show_what_the_store_holds(made):
-    for path, sections in made["paper_page"].sections().items():
+@pytest.mark.parametrize("name", SEVERAL)
+def test_tables_of_several_pages_are_those_of_the_files(made, name):
+    for path, sections in made[name].sections().items():
         page = path.read_text("utf-8")
-        assert made["pages"].filled(page, sections) == page, "Run: python benchmarks/paper_page.py"
+        assert made["pages"].filled(page, sections) == page, f"Run: python benchmarks/{name}.py"
 
 
 def test_every_figure_has_been_drawn(made):

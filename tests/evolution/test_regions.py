@@ -128,5 +128,3 @@ def test_what_an_evolution_cannot_do_is_said():
     fourth, _ = heat(rhs=lambda u: -u.xxxx, boundary=hc.Neumann(0.0), initial=0.0)
     with pytest.raises(hc.HcpinnError, match="curved domains an evolution takes at most 2"):
         evolve(fourth)
-    with pytest.raises(hc.HcpinnError, match="not trained"):
-        hc.solve(heat()[0], "expert")

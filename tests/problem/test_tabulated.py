@@ -86,5 +86,9 @@ def test_a_function_of_a_parameter_has_to_be_written_elementwise():
 
 
 def test_arguments_with_defaults_may_be_left_out():
-    problem = declare(initial=lambda x, power=2: np.cos(np.pi * x) ** power, rhs=lambda u: u.xx)
+    problem = declare(
+        initial=lambda x, power=2: np.cos(np.pi * x) ** power, rhs=lambda u, speed=3.0: speed * u.xx
+    )
+    assert problem.fields == ("u",)
     assert float(problem.initial_values([jnp.asarray(0.5)])[0]) == pytest.approx(0.0, abs=1e-30)
+    assert problem.evaluate_rhs(lambda field, index: 2.0, [jnp.zeros(1)] * 2) == [6.0]

@@ -91,3 +91,32 @@ def test_what_elements_do_not_cover_is_said():
     )
     with pytest.raises(hc.HcpinnError, match="not linear in its second derivatives"):
         hc.solve_reference(problem)
+
+
+def test_polynomials_on_a_solid_with_data_of_all_kinds(monkeypatch):
+    """u = e^{−3t} cos x cos y cos z + t x on a cylinder, which moves at its side."""
+    monkeypatch.setattr(elements, "_DEGREES", (3, 5))
+
+    def u(t, x, y, z):
+        return jnp.exp(-3 * t) * jnp.cos(x) * jnp.cos(y) * jnp.cos(z) + t * x
+
+    def at_top(t, x, y):
+        return 2 * u(t, x, y, 1.0) - jnp.exp(-3 * t) * jnp.cos(x) * jnp.cos(y) * jnp.sin(1.0)
+
+    problem = hc.Problem(
+        domain=hc.Cylinder((0, 0), 0.7),
+        horizon=0.1,
+        boundary={
+            "cylinder.side": hc.Dirichlet(u),
+            "cylinder.top": hc.Robin(at_top, value=2.0),
+            "cylinder.bottom": hc.Neumann(0.0),
+        },
+        rhs=lambda u, x: u.laplacian + x,
+        initial=lambda x, y, z: u(0.0, x, y, z),
+    )
+    found = hc.solve_reference(problem, times=3, points=9, cache=False)
+    mesh = np.meshgrid(*found.coordinates, indexing="ij")
+    inside = np.isfinite(found.values["u"][0])
+    for number, t in enumerate(found.times):
+        assert np.abs(found.values["u"][number] - np.asarray(u(t, *mesh)))[inside].max() < 1e-3
+    assert 1e-4 < found.error_estimate < 1e-2

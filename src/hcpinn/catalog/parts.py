@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from ..objective import BoundaryPenalty, Penalty
 from ..problem import Problem
-from ..trial import Even, Fourier, Plain, Walls
+from ..trial import Even, Fourier, Plain, holding
 
 
 def embedding(problem: Problem, modes: int, *, even: bool = False) -> Fourier | Plain | Even:
     """Fourier features where an axis is periodic; with `even` also features that hold slopes at walls."""
-    walls = Walls(problem, even=even)
-    if any(walls.flat(axis) != (0, 0) for axis in range(len(problem.space))):
+    if holding(problem, even=even).shaped:
         return Even(modes)
     return Fourier(modes) if any(b.periodic for b in problem.boundaries) else Plain()
 
@@ -20,9 +19,5 @@ def edges(problem: Problem, *, exact: bool, even: bool = False) -> tuple[Penalty
 
     `even` says whether its features hold slopes at walls.
     """
-    walls = Walls(problem, even=even)
-    left = any(
-        ends.bound and not (exact and not walls.left_open(axis))
-        for axis, ends in enumerate(problem.boundaries)
-    )
-    return (BoundaryPenalty(),) if left else ()
+    held = holding(problem, even=even)
+    return (BoundaryPenalty(),) if (held.left_open if exact else held.bound) else ()

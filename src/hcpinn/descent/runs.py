@@ -53,7 +53,7 @@ def check_alike(runs: Sequence[Run]) -> None:
                 f"Runs that train together must share their equation, but {run.problem.name} and "
                 f"{first.problem.name} do not. Solve them one after the other."
             )
-        kinds = [[b.signature for b in r.problem.boundaries] for r in (run, first)]
+        kinds = [[b.signature for b in (*r.problem.boundaries, *r.problem.pieces)] for r in (run, first)]
         if kinds[0] != kinds[1]:
             raise MethodError(
                 "Runs that train together must have the same kind of boundary along each axis, and Robin "

@@ -81,9 +81,10 @@ class Layer(eqx.Module):
             powers.append(powers[-1] * share)
         found = []
         for k in range(order + 1):
-            rows = [math.comb(n, k) / length**k * powers[n - k] for n in range(k, degree + 1)]
+            rows = [math.comb(n, k) * powers[n - k] for n in range(k, degree + 1)]
             table = xp.concatenate(rows, 1) if rows else 0 * share
-            found.append(table @ (self.polynomials[:, k:] if rows else self.polynomials[:, :1]).T)
+            value = table @ (self.polynomials[:, k:] if rows else self.polynomials[:, :1]).T
+            found.append(value / length**k)  # last, so that whole numbers cancel without rounding
         return found
 
 

@@ -29,6 +29,15 @@ def fading(problem: Problem) -> float:
     return min(tempo(problem), _FASTEST / problem.duration) if speed > 0 else 0.0
 
 
+def calming(stiffness: np.ndarray, tempo: float) -> np.ndarray:
+    """(1 + K/ω²)^(−1/2) with K the symmetric part of a matrix, where it is positive, and ω the tempo.
+
+    What swings faster than the solution as a whole moves less for the same speed: so much its speed counts.
+    """
+    values, vectors = np.linalg.eigh((stiffness + stiffness.T) / 2)
+    return (vectors / np.sqrt(1 + np.maximum(values, 0.0) / tempo**2)) @ vectors.T
+
+
 def _answers(problem: Problem) -> list[tuple[float, float]]:
     """(size of w, size of ∂F/∂u · w) at t₀, for w = u₀ and w = uₜ(t₀)."""
     shares = (

@@ -17,7 +17,7 @@ from scipy.linalg import get_lapack_funcs
 from ..problem import Problem
 from .basis import Bases
 from .lift import Carrier
-from .motion import tempo
+from .motion import calming, tempo
 from .pointwise import Pointwise
 
 Solvers = Callable[[complex], Callable[[np.ndarray], np.ndarray]]
@@ -137,8 +137,30 @@ class Projection:
 
     def size(self, change: np.ndarray) -> float:
         """The L² size of a change of u relative to each component's largest so far; the worst counts."""
-        each = np.linalg.norm(change.reshape(self.order * self.count, -1), axis=1)
+        parts = self._levels(change)
+        if self.order == 2:
+            parts = [parts[0], self._calmed(parts[1])]
+        each = np.linalg.norm(np.concatenate(parts).reshape(self.order * self.count, -1), axis=1)
         return float(np.max(each / self._sizes))
+
+    def _calmed(self, speeds: np.ndarray) -> np.ndarray:
+        """Speeds by what they move."""
+        if len(self.bases) == 1:
+            return self._calming @ speeds
+        modes = self._along(
+            speeds.reshape(self.count, *self.ranks, 1), [np.swapaxes(v, -2, -1) for v, _ in self._symbols]
+        )
+        return (self._calming * modes[..., 0]).reshape(-1)
+
+    @cached_property
+    def _calming(self) -> np.ndarray:
+        """See `calming`: along one axis a matrix, on a box a factor for each mode, by component."""
+        state = np.zeros(self.unknowns)
+        if len(self.bases) == 1:
+            return calming(-self.jacobian(self.problem.start, state), self.tempo)
+        stiffness = -self._modal(self.problem.start, state)[0]
+        own = np.moveaxis(np.diagonal(stiffness, axis1=-2, axis2=-1), -1, 0)
+        return 1 / np.sqrt(1 + np.maximum(own, 0.0) / self.tempo**2)
 
     def values(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """u at the points: components × points × times."""
@@ -230,25 +252,8 @@ class Projection:
         return solver
 
     def _diagonal(self, time: float, state: np.ndarray) -> Solvers:
-        """J with its coefficients replaced by numbers, in the eigenvectors of Q′ᵀ W Q′ along each axis.
-
-        Components stay coupled, in one small matrix per mode. Odd derivatives are left out.
-        """
-        times = np.array([time])
-        values, _ = self._arguments(times, state[:, None])
-        slopes = self.pointwise.slopes(values[..., 0], self._coordinates(times))
-        middle = (slopes.max(axis=-1) + slopes.min(axis=-1)) / 2
-        symbols = np.zeros((self.order, *self.ranks, self.count, self.count))
-        for number, index in enumerate(self.pointwise.orders):
-            if any(k % 2 for k in index[1:]):
-                continue
-            part: Any = 1.0
-            for axis, k in enumerate(index[1:]):
-                shape = [1] * len(self.ranks)
-                shape[axis] = -1
-                symbol = np.moveaxis(self._symbols[axis][1][k], -1, 0)
-                part = part * symbol.reshape(*shape, *symbol.shape[1:])
-            symbols[index[0]] += part * middle[number].T
+        """By J with numbers for coefficients, in the eigenvectors of Q′ᵀ W Q′ along each axis."""
+        symbols = self._modal(time, state)
         vectors = [v for v, _ in self._symbols]
 
         def solver(shift: complex) -> Callable[[np.ndarray], np.ndarray]:
@@ -276,6 +281,28 @@ class Projection:
             return apply
 
         return solver
+
+    def _modal(self, time: float, state: np.ndarray) -> np.ndarray:
+        """J, by level, for each mode of a box: its coefficients are replaced by numbers.
+
+        Components stay coupled, in one small matrix per mode. Odd derivatives are left out.
+        """
+        times = np.array([time])
+        values, _ = self._arguments(times, state[:, None])
+        slopes = self.pointwise.slopes(values[..., 0], self._coordinates(times))
+        middle = (slopes.max(axis=-1) + slopes.min(axis=-1)) / 2
+        symbols = np.zeros((self.order, *self.ranks, self.count, self.count))
+        for number, index in enumerate(self.pointwise.orders):
+            if any(k % 2 for k in index[1:]):
+                continue
+            part: Any = 1.0
+            for axis, k in enumerate(index[1:]):
+                shape = [1] * len(self.ranks)
+                shape[axis] = -1
+                symbol = np.moveaxis(self._symbols[axis][1][k], -1, 0)
+                part = part * symbol.reshape(*shape, *symbol.shape[1:])
+            symbols[index[0]] += part * middle[number].T
+        return symbols
 
     def _axial(self, time: float, state: np.ndarray, level: int = 0) -> list[np.ndarray]:
         """J of each component along each axis alone, its coefficients replaced by numbers."""

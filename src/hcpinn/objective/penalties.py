@@ -7,14 +7,14 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from ..errors import MethodError
-from ..problem import Index, Problem, Side
+from ..problem import Index, Problem, Shape, Side
 from ..trial import Trial
 from . import sampling
 from .term import Block, Term, make_block
@@ -101,16 +101,51 @@ class PeriodicPenalty(Penalty):
 
 @dataclass(frozen=True)
 class BoundaryPenalty(Penalty):
-    """The mean of |Σ αₖ ∂ᵏu/∂nᵏ − g|² over points at both ends of each axis with boundary data."""
+    """The mean of |Σ αₖ ∂ᵏu/∂nᵏ − g|² over points at both ends of each axis with boundary data.
+
+    On a curved domain it is that over points on all parts, of conditions that do not hold by construction.
+    """
 
     points: int = 128
-    """Half of them at either end."""
+    """Half of them at either end of an axis; on a curved boundary by length or area."""
     weight: float = 1.0
     """Its factor in the loss."""
 
     def terms(self, problem: Problem) -> list[Term]:
+        if problem.pieces:
+            return [Term("boundary", self.weight, ("boundary", None), _rim_mismatch, self._rim)]
         axes = [axis for axis, ends in enumerate(problem.boundaries) if ends.bound]
         return [self._term(problem, axis, alone=len(problem.space) == 1) for axis in axes]
+
+    def _rim(self, trial: Trial, seed: int) -> Block:
+        """Points on a curved boundary, with the factors and data of the conditions there."""
+        problem, domain = trial.problem, cast(Shape, trial.problem.domain)
+        held = set() if ("initial", None) in trial.left_open else trial.walls.held
+        total = sum(domain.extent(part) for part in domain.parts)
+        indices = _rim_indices(problem)
+        places, factors, targets = [], [], []
+        for number, piece in enumerate(problem.pieces):
+            count = max(4, math.ceil(self.points * domain.extent(piece.part) / total))
+            (points,) = sampling.on_parts(
+                problem, [piece.part], count, seed=seed, purpose=f"boundary {number}"
+            )
+            data = problem.piece_components(piece, [jnp.asarray(c) for c in points.T])
+            normal = domain.normal(piece.part, points[:, 1:])
+            own = np.zeros((count, len(problem.components), len(indices)))
+            target = np.zeros(own.shape[:2])
+            for component, field in enumerate(problem.component_fields):
+                if (piece.part, component) in held:
+                    continue
+                for condition, g in zip(piece.conditions[field], data[component], strict=True):
+                    target[:, component] = np.asarray(g)
+                    for index, factor in condition.terms(normal):
+                        own[:, component, indices.index(index)] += np.asarray(factor)
+            places.append(points)
+            factors.append(own)
+            targets.append(target)
+        fixed = trial.fix(jnp.asarray(np.concatenate(places)), indices)
+        made = make_block((fixed,), jnp.asarray(np.concatenate(targets)))
+        return Block(made.fixed, made.target, made.share, jnp.asarray(np.concatenate(factors)))
 
     def _term(self, problem: Problem, axis: int, *, alone: bool) -> Term:
         name = "boundary" if alone else f"boundary {problem.space[axis]}"
@@ -154,6 +189,25 @@ class BoundaryPenalty(Penalty):
             return (jnp.stack(found, axis=1) - block.target) * math.sqrt(0.5)
 
         return Term(name, self.weight, ("boundary", axis), mismatch, block)
+
+
+def _rim_indices(problem: Problem) -> list[Index]:
+    """The derivatives of u that conditions on a curved boundary use."""
+    normal = (1.0,) * problem.domain.dimension
+    conditions = (c for piece in problem.pieces for own in piece.conditions for c in own)
+    return list(dict.fromkeys(index for condition in conditions for index, _ in condition.terms(normal)))
+
+
+def _rim_mismatch(trial: Trial, network: Any, block: Block, parameters: Any) -> Array:
+    indices = _rim_indices(trial.problem)
+    jet = trial.jet(network, block.fixed[0], indices)
+    assert block.target is not None
+    assert block.factors is not None
+    found = -block.target
+    for number, index in enumerate(indices):
+        if index in jet:
+            found = found + block.factors[..., number] * jet[index]
+    return found
 
 
 @dataclass(frozen=True)
@@ -225,19 +279,23 @@ def check_penalties(trial: Trial, penalties: Sequence[Penalty]) -> None:
     found = [term.closes for term in penalty_terms(trial, penalties) if term.closes]
     for kind, axis in trial.left_open:
         if (kind, axis) not in found:
-            raise MethodError(_MISSING[kind].format(axis=problem.space[axis or 0], name=problem.name))
+            raise MethodError(_MISSING[kind].format(along=_along(problem, axis), name=problem.name))
     for penalty in penalties:
         terms = penalty.terms(problem)
         if not terms:
             raise MethodError(f"{type(penalty).__name__} has no effect on {problem.name}: leave it out.")
         if not penalty_terms(trial, [penalty]) and terms[0].closes:
             kind, axis = terms[0].closes
-            raise MethodError(_NEEDLESS[kind].format(axis=problem.space[axis or 0], name=problem.name))
+            raise MethodError(_NEEDLESS[kind].format(along=_along(problem, axis), name=problem.name))
     if len(found) != len(set(found)):
         raise MethodError("Two penalties stand for the same condition: leave one out.")
     names = [term.name for term in penalty_terms(trial, penalties)]
     if len(names) != len(set(names)):
         raise MethodError("Two penalties stand for observations: put all rows into one DataPenalty.")
+
+
+def _along(problem: Problem, axis: int | None) -> str:
+    return "" if axis is None else f" along {problem.space[axis]}"
 
 
 _MISSING = {
@@ -246,12 +304,11 @@ _MISSING = {
         "penalties, or use lift=Decay(…) and gate=LinearGate()."
     ),
     "periodic": (
-        "The embedding differs between the two ends of {axis}, so the network would not be periodic along "
-        "{axis}, as {name} is. Use embedding=Fourier(modes), or add PeriodicPenalty() to the penalties."
+        "The embedding differs between the two ends, so the network would not be periodic{along}, as {name} "
+        "is. Use embedding=Fourier(modes), or add PeriodicPenalty() to the penalties."
     ),
     "boundary": (
-        "Nothing holds the boundary data of {name} along {axis}. Add BoundaryPenalty() to the method's "
-        "penalties."
+        "Nothing holds the boundary data of {name}{along}. Add BoundaryPenalty() to the method's penalties."
     ),
 }
 
@@ -261,11 +318,11 @@ _NEEDLESS = {
         "out, or use lift=NoLift() and gate=NoGate()."
     ),
     "periodic": (
-        "The embedding is periodic along {axis} already, so PeriodicPenalty() would do nothing. Leave it "
+        "The embedding is periodic{along} already, so PeriodicPenalty() would do nothing. Leave it "
         "out, or use embedding=Plain()."
     ),
     "boundary": (
-        "The boundary data of {name} along {axis} hold exactly already, so BoundaryPenalty() would do "
+        "The boundary data of {name}{along} hold exactly already, so BoundaryPenalty() would do "
         "nothing. Leave it out, or use lift=NoLift() and gate=NoGate()."
     ),
 }

@@ -27,6 +27,8 @@ class Block(eqx.Module):
     """What the mismatch is measured against, where that is data."""
     share: Float[Array, "*runs points"]
     """Each point's share of the mean."""
+    factors: Float[Array, "*runs points values indices"] | None = None
+    """What each derivative of u is multiplied with, where that varies from point to point."""
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ Tables = Sequence[tuple[Any, str, Tabulated]]
 """Functions that JAX cannot trace, each with its coordinate and the series that stand for it."""
 
 
-def argument_names(function: Callable[..., Any], role: str) -> tuple[str, ...]:
-    """Names of the arguments of a user's function, in order, with those that have defaults."""
-    return tuple(name for name, _ in _arguments(function, role))
+def argument_names(function: Callable[..., Any], role: str, *, defaults: bool = True) -> tuple[str, ...]:
+    """Names of the arguments of a user's function, in order, with those that have `defaults` or without."""
+    return tuple(name for name, has_default in _arguments(function, role) if defaults or not has_default)
 
 
 def _arguments(function: Callable[..., Any], role: str) -> list[tuple[str, bool]]:

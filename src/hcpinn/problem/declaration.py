@@ -205,7 +205,7 @@ class Problem:
     def fields(self) -> tuple[str, ...]:
         """Names of the unknown fields, in the order `rhs` takes them."""
         known = {*self.axes, *self.parameters}
-        return tuple(n for n in argument_names(self.rhs, "rhs") if n not in known)
+        return tuple(n for n in argument_names(self.rhs, "rhs", defaults=False) if n not in known)
 
     @cached_property
     def derivatives(self) -> tuple[Index, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import itertools
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -146,6 +147,18 @@ class Shape(Domain):
     @abc.abstractmethod
     def boundary_quadrature(self, part: str, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """About `count` points on a part, their weights, and the outward normals there."""
+
+    def mask(self, points: Float[np.ndarray, "points axes"]) -> Bool[np.ndarray, " points"]:
+        found = self.contains(points)
+        if not found.all():
+            left = points[~found]
+            near = (
+                1e-9
+                * max(self.lengths)
+                * np.array(list(itertools.product((-1, 0, 1), repeat=self.dimension)))
+            )
+            found[~found] = np.any([self.contains(left + way) for way in near], axis=0)
+        return found
 
     @abc.abstractmethod
     def embedded(self, points: Any) -> Any:

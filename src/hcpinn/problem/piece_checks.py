@@ -117,10 +117,12 @@ def _check_start(
         gap = np.abs(np.asarray(found) - g[0])
         if not gap.max() <= _MATCH * max(scale, float(np.abs(g).max())):
             at = int(np.argmax(gap))
+            jumps = any(condition.jump for own in piece.conditions for condition in own)
             raise ProblemError(
                 f"Initial and boundary data disagree on {piece.place}, at {_place(problem, points[at])}: "
                 f"{name}({problem.start:g}, ·) = {np.asarray(found)[at]:.6g} but g = {g[0, at]:.6g} there at "
-                f"t = {problem.start:g}. Change one of them so that they agree."
+                f"t = {problem.start:g}. Change one of them so that they agree"
+                + (", for jump=True is for the walls of boxes." if jumps else ".")
             )
 
 

@@ -25,12 +25,12 @@ _CHUNK = 4096
 class WeakForm:
     """S, q and their slopes at points, compiled for a fixed number of them.
 
-    Values are arrays level × component × (u, uₓ, u_y) × point, levels being u and, for the second order in
+    Values are arrays level × component × (u, uₓ, …) × point, levels being u and, for the second order in
     time, uₜ.
     """
 
     def __init__(self, problem: Problem):
-        self.problem = problem
+        self.problem, self.axes = problem, len(problem.space)
         self.count, self.levels = len(problem.components), problem.order
         self.second = [i for i in problem.derivatives if i[0] == 0 and sum(i[1:]) == 2]
         high = [i for i in problem.derivatives if sum(i[1:]) > 2 or (i[0] and sum(i[1:]) > 1)]
@@ -60,31 +60,30 @@ class WeakForm:
         return jnp.moveaxis(problem.to_components(rates), -1, 0)
 
     def _tensor(self, values: Array, coordinates: Sequence[Array]) -> Array:
-        """A: target × component × 2 × 2 × point."""
+        """A: target × component × axes × axes × point."""
         nothing = jnp.zeros((len(self.second), self.count, coordinates[0].shape[0]))
-        result = jnp.zeros((self.count, self.count, 2, 2, coordinates[0].shape[0]))
+        shape = self.count, self.count, self.axes, self.axes, coordinates[0].shape[0]
+        result = jnp.zeros(shape)
         for number, index in enumerate(self.second):
             for source in range(self.count):
                 way = nothing.at[number, source].set(1.0)
                 slope = jax.jvp(lambda b: self._rates(values, b, coordinates), (nothing,), (way,))[1]
-                if index[1:] == (1, 1):
-                    result = result.at[:, source, 0, 1].add(slope / 2).at[:, source, 1, 0].add(slope / 2)
-                else:
-                    axis = index[1:].index(2)
-                    result = result.at[:, source, axis, axis].add(slope)
+                first, second = (axis for axis, times in enumerate(index[1:]) for _ in range(times))
+                result = result.at[:, source, first, second].add(slope / 2)
+                result = result.at[:, source, second, first].add(slope / 2)
         return result
 
     def _inside(self, values: Array, coordinates: Array) -> Array:
-        """(S, q₁, q₂) for each component: component × 3 × point."""
+        """(S, q₁, …) for each component: component × (1 + axes) × point."""
         at = list(coordinates)
         nothing = jnp.zeros((len(self.second), self.count, at[0].shape[0]))
         source = self._rates(values, nothing, at)
         if not self.second:
-            return jnp.stack([source, 0 * source, 0 * source], axis=1)
+            return jnp.stack([source, *[0 * source] * self.axes], axis=1)
         tensor = self._tensor(values, at)
         gradient = values[0, :, 1:]
         flux = jnp.einsum("abijp,bip->ajp", tensor, gradient)
-        for axis in range(2):
+        for axis in range(self.axes):
             along = jnp.zeros_like(coordinates).at[1 + axis].set(1.0)
             moving = jnp.zeros_like(values).at[:, :, 0].set(values[:, :, 1 + axis])
             change = jax.jvp(lambda v, c: self._tensor(v, list(c)), (values, coordinates), (moving, along))[1]
@@ -96,9 +95,8 @@ class WeakForm:
         if not self.second:
             return jnp.zeros((self.count, coordinates.shape[1]))
         tensor = self._tensor(values, list(coordinates))
-        tangents = jnp.stack([-normals[1], normals[0]])
-        along = jnp.einsum("bip,ip->bp", values[0, :, 1:], tangents)
-        gradient = slopes[:, None] * normals + along[:, None] * tangents
+        across = jnp.einsum("bip,ip->bp", values[0, :, 1:], normals)
+        gradient = values[0, :, 1:] + (slopes - across)[:, None] * normals
         return jnp.einsum("abijp,bip,jp->ap", tensor, gradient, normals)
 
     def at_wall(
@@ -109,8 +107,11 @@ class WeakForm:
         normals: np.ndarray,
         data: np.ndarray,
     ) -> np.ndarray:
-        """q · n, component × point, where α u + β ∂u/∂n = g for the components with a condition."""
-        slopes = np.zeros_like(data)
+        """q · n, component × point, where α u + β ∂u/∂n = g for the components with a condition.
+
+        The slope of the others is their own.
+        """
+        slopes = np.einsum("bip,ip->bp", values[0, :, 1:], normals)
         for component, condition in enumerate(conditions):
             if condition is not None:
                 a, b = condition.factors
@@ -126,7 +127,7 @@ class WeakForm:
         return self._chunked(self._compiled, values, coordinates)
 
     def slopes(self, values: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-        """∂(S, q)/∂values: (level × component × 3) × component × 3 × point."""
+        """∂(S, q)/∂values: (level × component × (1 + axes)) × component × (1 + axes) × point."""
         return self._chunked(self._compiled_slopes, values, coordinates)
 
     @cached_property
@@ -137,7 +138,7 @@ class WeakForm:
     def _compiled_slopes(self) -> Any:
         def run(values: Array, coordinates: Array) -> Array:
             found = []
-            for which in itertools.product(range(self.levels), range(self.count), range(3)):
+            for which in itertools.product(range(self.levels), range(self.count), range(1 + self.axes)):
                 way = jnp.zeros_like(values).at[which].set(1.0)
                 found.append(jax.jvp(lambda v: self._inside(v, coordinates), (values,), (way,))[1])
             return jnp.stack(found)
@@ -159,8 +160,8 @@ class WeakForm:
         """F must be linear in second derivatives, with factors that do not depend on slopes."""
         rng = np.random.default_rng(0)
         count = 16
-        values = jnp.asarray(rng.uniform(0.2, 1.0, (self.levels, self.count, 3, count)))
-        points = self.problem.domain.inside(rng.random((count, 2)))
+        values = jnp.asarray(rng.uniform(0.2, 1.0, (self.levels, self.count, 1 + self.axes, count)))
+        points = self.problem.domain.inside(rng.random((count, self.axes)))
         at = [jnp.full(count, self.problem.start + 0.3 * self.problem.duration), *jnp.asarray(points).T]
         bends = jnp.asarray(rng.uniform(0.2, 1.0, (len(self.second), self.count, count)))
         first, third = self._rates(values, 0 * bends, at), self._rates(values, 2 * bends, at)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import FileError
 from .canvas import COLORS, GREY, Theme, put_on, subplots
-from .shown import bar_beside, field_colours, to_scale
+from .shown import bar_beside, field_colours, filled, to_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -115,8 +115,12 @@ def _interval(
 def _plane(
     problem: Problem, times: np.ndarray, space: list[np.ndarray], shown: Mapping[str, np.ndarray]
 ) -> tuple[Figure, Callable[[int], None]]:
-    """A panel for each component, and how to show one of the times."""
-    x, y = space
+    """A panel for each component, cut out by the domain, and how to show one of the times."""
+    (x, y), cut = space, problem.domain.cut
+
+    def shaped(values: np.ndarray) -> np.ndarray:
+        return values.T if cut is None else filled(values).T
+
     columns = min(2, len(shown))
     rows = -(-len(shown) // columns)
     figure, axes = subplots(rows, columns, (4.6 * columns, 3.8 * rows))
@@ -125,7 +129,7 @@ def _plane(
         extent = (x[0], x[-1], y[0], y[-1])
         images.append(
             axis.imshow(
-                values[0].T,
+                shaped(values[0]),
                 origin="lower",
                 extent=extent,
                 aspect="auto",
@@ -133,6 +137,8 @@ def _plane(
                 **field_colours(values),
             )
         )
+        if cut is not None:
+            images[-1].set_clip_path(cut, axis.transData)
         to_scale(axis, x, y)
         axis.set(xlabel=problem.label("x"), ylabel=problem.label("y"))
         axis.locator_params(nbins=5)
@@ -142,7 +148,7 @@ def _plane(
 
     def show(number: int) -> None:
         for image, values in zip(images, shown.values(), strict=True):
-            image.set_data(values[number].T)
+            image.set_data(shaped(values[number]))
         for axis, name in zip(axes.flat, shown, strict=False):
             axis.set_title(f"{problem.label(name)} at t = {times[number]:.3g}", loc="left")
 

@@ -92,13 +92,7 @@ class Solution:
             axes: the places along x, … or how many there are.
         """
         found = grid_axes(self.problem, times, *axes)
-        values = on_grid(self.problem, self.function, *found)
-        contains = getattr(self.problem.domain, "contains", None)
-        if contains is None or getattr(self.problem.domain, "product", True):
-            return values
-        mesh = np.meshgrid(*found[1:], indexing="ij")
-        inside = np.asarray(contains(np.stack([m.ravel() for m in mesh], axis=1))).reshape(mesh[0].shape)
-        return {name: np.where(inside, value, np.nan) for name, value in values.items()}
+        return on_grid(self.problem, self.function, *found)
 
     def to_arrays(self, times: Any = 101, *axes: Any) -> dict[str, np.ndarray]:
         """The coordinates and the fields on a grid by name, as `on_grid` takes it."""

@@ -46,7 +46,7 @@ def evaluate(
 
 
 def on_grid(problem: Problem, function: Function, *axes: Any) -> dict[str, np.ndarray]:
-    """Values on the grid of all given times and positions: field → array (times, x, …)."""
+    """Values on the grid of all given times and positions: field → array (times, x, …), NaN outside."""
     own = getattr(function, "on_grid", None)
     if own is not None:  # an engine whose function is a product over axes is far quicker on grids
         with double():
@@ -55,6 +55,9 @@ def on_grid(problem: Problem, function: Function, *axes: Any) -> dict[str, np.nd
     zero = (0,) * len(problem.axes)
     mesh = np.meshgrid(*(real(axis) for axis in axes), indexing="ij")
     values = evaluate(problem, lambda points: function.derivative(points, zero), mesh)
+    if not problem.domain.product:
+        inside = problem.domain.mask(np.stack([m.ravel() for m in mesh[1:]], axis=1)).reshape(mesh[0].shape)
+        values = tuple(np.where(inside, value, np.nan) for value in values)
     return dict(zip(problem.fields, values, strict=True))
 
 

@@ -221,8 +221,6 @@ def _by_default(sitting: Sitting, problem: Problem, seed: int) -> list[Solution]
         except OutOfTimeError:
             raise
         except NoSolutionError as error:
-            if not problem.domain.product:  # on which nothing is trained
-                raise
             why = str(error)
     if evolved is not None and not problem.domain.product:
         return _judged(sitting, own, [evolved])

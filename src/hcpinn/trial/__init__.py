@@ -1,6 +1,5 @@
 """The function that is trained, and its parts."""
 
-from .checks import OpenCondition as OpenCondition
 from .embedding import (
     Characteristic as Characteristic,
     Embedding as Embedding,
@@ -24,6 +23,7 @@ from .network import (
     ModifiedMLP as ModifiedMLP,
     Network as Network,
 )
+from .pieces import holding as holding
 from .semigroup import Semigroup as Semigroup, has_waves as has_waves
 from .trial import (
     Fixed as Fixed,
@@ -35,4 +35,4 @@ from .trial import (
     march as march,
     without_zeros as without_zeros,
 )
-from .walls import Walls as Walls
+from .walls import OpenCondition as OpenCondition, Walls as Walls

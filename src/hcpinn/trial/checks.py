@@ -19,13 +19,11 @@ from jaxtyping import Array
 
 from .. import jets
 from ..errors import MethodError
-from ..problem import Index, Problem, Side
+from ..problem import Index, Piece, Problem, Side
+from .walls import OpenCondition
 
 if TYPE_CHECKING:
     from .trial import Trial
-
-OpenCondition = tuple[str, int | None]
-"""What does not hold by construction: ("initial", None), or ("periodic" or "boundary", axis)."""
 
 _ROUNDING = 1e-10
 """Mismatch, relative to the size of the initial data, that still counts as rounding."""
@@ -40,14 +38,21 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[OpenCondition, ...]:
     problem = trial.problem
     boundaries = list(enumerate(problem.boundaries))
     times = np.linspace(problem.start, problem.horizon, 11)
+    held = [piece for piece in problem.pieces if any(part == piece.part for part, _ in trial.walls.held)]
     start, *sides = _look(
-        trial, [_slanted_points(problem), *(p for a, _ in boundaries for p in _end_points(problem, a, times))]
+        trial,
+        [
+            _slanted_points(problem),
+            *(p for a, _ in boundaries for p in _end_points(problem, a, times)),
+            *(_rim_points(problem, piece, times) for piece in held),
+        ],
     )
+    rims = sides[2 * len(boundaries) :]
     ends = {axis: sides[2 * axis : 2 * axis + 2] for axis, _ in boundaries}
     periodic = [axis for axis, condition in boundaries if condition.periodic]
     left: list[OpenCondition] = [("periodic", axis) for axis in periodic if not _repeats(ends[axis])]
     if free:
-        return (("initial", None), *left, *(("boundary", a) for a, b in boundaries if b.bound))
+        return (("initial", None), *left, *trial.walls.bound)
     scale = max([float(np.abs(start.initial).max()), *(float(np.abs(s.lift).max()) for s in sides), 1e-300])
     if problem.order == 2:  # what starts from zero with a velocity is soon as large as this
         scale = max(scale, problem.duration * float(np.abs(start.moving).max()))
@@ -58,9 +63,9 @@ def open_conditions(trial: Trial, *, free: bool) -> tuple[OpenCondition, ...]:
             continue
         for side in condition.sides:
             _check_side(trial, side, times, ends[axis][side.end], scale)
-        if trial.walls.left_open(axis):
-            left.append(("boundary", axis))
-    return tuple(left)
+    for piece, rim in zip(held, rims, strict=True):
+        _check_rim(trial, piece, rim, scale)
+    return (*left, *trial.walls.left_open)
 
 
 class _Look(NamedTuple):
@@ -212,6 +217,32 @@ def _check_side(trial: Trial, side: Side, times: np.ndarray, end: _Look, scale: 
             )
 
 
+def _check_rim(trial: Trial, piece: Piece, rim: _Look, scale: float) -> None:
+    """Where values hold on a part of a curved boundary, ψ = g and φ = 0."""
+    problem = trial.problem
+    data = problem.piece_components(piece, [jnp.asarray(c) for c in rim.points.T])
+    for component, field in enumerate(problem.component_fields):
+        number = piece.value_of(field)
+        if number is None:
+            continue
+        wanted = np.asarray(data[component][number]) / piece.conditions[field][number].factors[0]
+        lift, gate = rim.lift[:, component], rim.gate
+        _refuse(
+            ~(np.abs(lift - wanted) <= _ROUNDING * max(scale, float(np.abs(wanted).max()))),
+            lambda i, lift=lift, wanted=wanted: (
+                f"The lift does not carry the Dirichlet data on {piece.place}: at "
+                f"{_where(problem, rim.points[i])} it gives {lift[i]:.6g} but g = {wanted[i]:.6g}."
+            ),
+        )
+        _refuse(
+            trial.walls.plain & ~(np.abs(gate) <= _ROUNDING),  # else only our own gate has several factors
+            lambda i, gate=gate: (
+                f"The gate does not vanish on {piece.place}: it is {gate[i]:g} at "
+                f"{_where(problem, rim.points[i])}. It must be zero wherever values are prescribed."
+            ),
+        )
+
+
 def _check_periodic(problem: Problem, axis: int, times: np.ndarray, ends: list[_Look], scale: float) -> None:
     for name, unit, low, high in (
         ("lift", scale, ends[0].lift, ends[1].lift),
@@ -242,6 +273,12 @@ def _end_points(problem: Problem, axis: int, times: np.ndarray) -> list[np.ndarr
     """Points at some times at the lower and at the upper end of an axis."""
     unit = np.delete(_slanted(len(times), problem.domain.dimension), axis, axis=1)
     return [np.column_stack([times, problem.domain.on(face, unit)]) for face in problem.domain.ends(axis)]
+
+
+def _rim_points(problem: Problem, piece: Piece, times: np.ndarray) -> np.ndarray:
+    """Points at some times on a part of a curved boundary."""
+    unit = _slanted(len(times), problem.domain.dimension - 1)
+    return np.column_stack([times, problem.domain.on(piece.part, unit)])
 
 
 def _slanted(count: int, dimension: int) -> np.ndarray:

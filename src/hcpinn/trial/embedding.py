@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..errors import MethodError, unknown_name
-from ..problem import Index, Problem
+from ..problem import Index, Problem, Shape
 from .function import Function
 from .walls import Walls
 
@@ -80,6 +80,11 @@ class Even(Embedding):
     """m, the number of Fourier modes per periodic axis."""
 
     def bind(self, problem: Problem) -> Function:
+        if problem.pieces:
+            raise MethodError(
+                f"Even() holds slopes at the walls of a box, but {problem.name} lives on a curved domain. "
+                "Use embedding=Plain() and penalties=(BoundaryPenalty(),)."
+            )
         walls = Walls(problem, even=True)
         periodic = Fourier(self.modes)
 
@@ -95,10 +100,20 @@ class Even(Embedding):
 
 @dataclass(frozen=True)
 class Plain(Embedding):
-    """t/T and the space coordinates scaled to −1 ≤ x ≤ 1."""
+    """t/T and the space coordinates scaled to −1 ≤ x ≤ 1.
+
+    On a curved domain also r^α cos αθ and r^α sin αθ, α = π/ω, at re-entrant corners of angle ω: what is
+    singular there is smooth in them.
+    """
 
     def bind(self, problem: Problem) -> Function:
+        domain = problem.domain
+
         def embed(coordinates: Array) -> Array:
+            if isinstance(domain, Shape):
+                return jnp.concatenate(
+                    [_time(problem, coordinates), domain.embedded(coordinates[:, 1:])], axis=1
+                )
             space = [
                 problem.domain.scaled(axis, coordinates[:, axis + 1 : axis + 2])
                 for axis in range(len(problem.space))

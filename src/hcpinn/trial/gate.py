@@ -15,14 +15,15 @@ from ..errors import MethodError
 from ..problem import Problem
 from ..problem.calling import evaluate_data
 from .function import Function, columns
-from .walls import Walls
+from .pieces import holding
+from .walls import Held
 
 
 class Gate(abc.ABC):
     """A choice of gate; `bind` turns it into a function for one problem."""
 
     @abc.abstractmethod
-    def bind(self, problem: Problem, walls: Walls | None = None) -> Function:
+    def bind(self, problem: Problem, walls: Held | None = None) -> Function:
         """φ as a function of coordinates: one column, or one for each output of the network.
 
         `walls` says which conditions at walls it holds; by default those that need nothing of the network.
@@ -37,7 +38,7 @@ class LinearGate(Gate):
     Other conditions at walls have other factors, see `Walls`.
     """
 
-    def bind(self, problem: Problem, walls: Walls | None = None) -> Function:
+    def bind(self, problem: Problem, walls: Held | None = None) -> Function:
         edges = _edges(problem, walls)
 
         def gate(coordinates: Array) -> Array:
@@ -61,7 +62,7 @@ class ExponentialGate(Gate):
         if not (isinstance(self.rate, int | float) and math.isfinite(self.rate) and self.rate > 0):
             raise MethodError(f"The rate of a gate must be positive, but is {self.rate!r}.")
 
-    def bind(self, problem: Problem, walls: Walls | None = None) -> Function:
+    def bind(self, problem: Problem, walls: Held | None = None) -> Function:
         full, edges = -math.expm1(-self.rate * problem.duration), _edges(problem, walls)
 
         def gate(coordinates: Array) -> Array:
@@ -75,7 +76,7 @@ class ExponentialGate(Gate):
 class NoGate(Gate):
     """φ = 1: with `NoLift`, the trial function is the plain network."""
 
-    def bind(self, problem: Problem, walls: Walls | None = None) -> Function:
+    def bind(self, problem: Problem, walls: Held | None = None) -> Function:
         return lambda coordinates: jnp.ones_like(coordinates[:, :1])
 
 
@@ -85,7 +86,7 @@ class CustomGate(Gate):
 
     function: Callable[..., Any]
 
-    def bind(self, problem: Problem, walls: Walls | None = None) -> Function:
+    def bind(self, problem: Problem, walls: Held | None = None) -> Function:
         def gate(coordinates: Array) -> Array:
             named = dict(zip(problem.axes, columns(problem, coordinates), strict=True))
             values = evaluate_data(self.function, "gate", named, problem.parameters, problem.space)
@@ -96,6 +97,6 @@ class CustomGate(Gate):
         return gate
 
 
-def _edges(problem: Problem, walls: Walls | None) -> Callable[[Array], Array]:
+def _edges(problem: Problem, walls: Held | None) -> Callable[[Array], Array]:
     """The factors that hold conditions at walls, as a function of coordinates."""
-    return (Walls(problem) if walls is None else walls).factors
+    return (holding(problem) if walls is None else walls).factors

@@ -6,6 +6,7 @@ import abc
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -18,14 +19,15 @@ from ..problem.calling import evaluate_data
 from .edges import join_edges
 from .function import Function, columns
 from .layers import layers_of, with_layers
-from .walls import Walls
+from .pieces import holding, on_pieces
+from .walls import Held
 
 
 class Lift(abc.ABC):
     """A choice of lift; `bind` turns it into a function for one problem."""
 
     @abc.abstractmethod
-    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Walls | None = None) -> Function:
+    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Held | None = None) -> Function:
         """ψ as a function of coordinates, with one column per real component.
 
         `walls` says which conditions at walls it carries data for; by default those that need nothing of the
@@ -39,7 +41,8 @@ class Decay(Lift):
 
     G carries the data at walls, joined by polynomials between opposite faces (straight lines for
     Dirichlet data), and is zero for periodic problems, which leaves ψ = e^{−Ct} u₀(x). On an interval with
-    u = g constant and equal at both ends this is ψ = u₀ e^{−Ct} + g (1 − e^{−Ct}).
+    u = g constant and equal at both ends this is ψ = u₀ e^{−Ct} + g (1 − e^{−Ct}). On a curved domain G joins
+    the values prescribed on its parts.
 
     For an equation of second order in time, with v₀ the initial velocity and s = t − t₀, it is
     ψ = G + e^{−Cs} ((1 + C s) (u₀ − G(t₀, ·)) + s (v₀ − Gₜ(t₀, ·))), which for C > 0 stays bounded.
@@ -52,8 +55,10 @@ class Decay(Lift):
         if not (isinstance(self.rate, int | float) and math.isfinite(self.rate) and self.rate >= 0):
             raise MethodError(f"The decay rate of a lift must be zero or positive, but is {self.rate!r}.")
 
-    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Walls | None = None) -> Function:
-        walls = Walls(problem) if walls is None else walls
+    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Held | None = None) -> Function:
+        walls = holding(problem) if walls is None else walls
+        if problem.pieces:
+            return on_pieces(problem, partial(self._faded, problem.order), parameters)
         held = walls.held
         layered = any((layer.side.part, layer.component) in held for layer in layers_of(problem))
 
@@ -82,12 +87,17 @@ class Decay(Lift):
 
         return lift
 
+    def _faded(self, order: int, since: Array, value: Array, velocity: Callable[[], Array]) -> Array:
+        """What the initial data do in time."""
+        decay = jnp.exp(-self.rate * since)
+        return decay * (value if order == 1 else (1 + self.rate * since) * value + since * velocity())
+
 
 @dataclass(frozen=True)
 class NoLift(Lift):
     """ψ = 0: with `NoGate`, initial and boundary data are left to penalties."""
 
-    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Walls | None = None) -> Function:
+    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Held | None = None) -> Function:
         return lambda coordinates: jnp.zeros((len(coordinates), len(problem.components)), coordinates.dtype)
 
 
@@ -97,7 +107,7 @@ class CustomLift(Lift):
 
     function: Callable[..., Any]
 
-    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Walls | None = None) -> Function:
+    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Held | None = None) -> Function:
         def lift(coordinates: Array) -> Array:
             named = dict(zip(problem.axes, columns(problem, coordinates), strict=True))
             values = evaluate_data(self.function, "lift", named, parameters, problem.space)

@@ -1,4 +1,4 @@
-"""Lifts and gates on curved domains: prescribed values hold, other conditions are left to engines.
+"""Lifts and factors on curved domains: prescribed values hold, other conditions are left to engines.
 
 The data are functions of t, x, …, and so their own continuation into the domain. Where parts have different
 ones, weights wᵢ = Π_{j≠i} gⱼ / Σₖ Π_{j≠k} gⱼ join them, with gⱼ the function that vanishes on part j.
@@ -15,6 +15,7 @@ from jaxtyping import Array
 
 from ..problem import Piece, Problem
 from .function import columns
+from .walls import Held, OpenCondition, Walls
 
 Swing = Callable[[Array, Array, Callable[[], Array]], Array]
 """s(t − t₀, u₀, v₀): what starts at u₀, and for the second order in time with the velocity v₀."""
@@ -54,17 +55,54 @@ def on_pieces(
     return lift
 
 
-def gate_on_pieces(problem: Problem) -> Callable[[Array], Array]:
-    """For each component the function that vanishes where its values are prescribed."""
+class Rim(Held):
+    """What holds on the boundary of a curved domain: prescribed values."""
 
-    def gate(points: Array) -> Array:
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.held = {
+            (part, component)
+            for component, field in enumerate(problem.component_fields)
+            for part in held_parts(problem, field)
+        }
+
+    @property
+    def bound(self) -> list[OpenCondition]:
+        return [("boundary", None)]
+
+    @property
+    def left_open(self) -> list[OpenCondition]:
+        open_ones = any(
+            piece.conditions[field] and (piece.part, component) not in self.held
+            for piece in self.problem.pieces
+            for component, field in enumerate(self.problem.component_fields)
+        )
+        return self.bound if open_ones else []
+
+    @property
+    def terms(self) -> list[list[tuple[bool, ...]]]:
+        return [[()] for _ in self.problem.components]
+
+    @property
+    def plain(self) -> bool:
+        return len({held_parts(self.problem, field) for field in self.problem.component_fields}) == 1
+
+    @property
+    def shaped(self) -> bool:
+        return False
+
+    def factors(self, coordinates: Any) -> Any:
+        fields = self.problem.component_fields[: 1 if self.plain else None]
         each = [
-            problem.domain.edge_factor(held_parts(problem, field), points[:, 1:])
-            for field in problem.component_fields
+            self.problem.domain.edge_factor(held_parts(self.problem, field), coordinates[:, 1:])
+            for field in fields
         ]
-        return jnp.stack(each, axis=1)
+        return jnp.stack([value + 0 * coordinates[:, 0] for value in each], axis=1)
 
-    return gate
+
+def holding(problem: Problem, *, even: bool = False) -> Held:
+    """What holds by construction; with `even` the features of a box hold conditions on slopes too."""
+    return Walls(problem, even=even) if problem.domain.product else Rim(problem)
 
 
 def _moved(

@@ -30,7 +30,7 @@ from .edges import Edges, join_edges
 from .function import Function, columns
 from .layers import layers_of
 from .lift import Lift
-from .walls import Walls
+from .walls import Held, Walls
 
 PARTS = ("auto", "all", "damping")
 
@@ -65,7 +65,7 @@ class Semigroup(Lift):
         if not (math.isfinite(self.decay) and self.decay >= 0):
             raise MethodError(f"The extra decay of a lift must be zero or positive, but is {self.decay!r}.")
 
-    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Walls | None = None) -> Function:
+    def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Held | None = None) -> Function:
         same = dict(parameters) == dict(problem.parameters)
         return self.waves(problem if same else problem.with_parameters(**parameters))
 

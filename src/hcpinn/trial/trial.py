@@ -17,13 +17,14 @@ from .. import jets
 from ..errors import MethodError
 from ..jets import Jet
 from ..problem import Index, Problem
-from .checks import OpenCondition, open_conditions
+from .checks import open_conditions
 from .embedding import Embedding
 from .function import Function
 from .gate import Gate, NoGate
 from .lift import Lift, NoLift
 from .network import JetNetwork, Network, Parameters
-from .walls import Walls
+from .pieces import holding
+from .walls import OpenCondition
 
 
 class Fixed(eqx.Module):
@@ -62,7 +63,7 @@ class Trial:
                 f"{type(embedding).__name__}() holds slopes at walls, for which a lift carries the data. Use "
                 "embedding=Plain() with NoLift(), or a lift and a gate."
             )
-        self.walls = Walls(problem, even=embedding.even)
+        self.walls = holding(problem, even=embedding.even)
         given = problem.parameters if parameters is None else parameters
         self.lift: Function = lift.bind(problem, given, self.walls)
         self.gate: Function = gate.bind(problem, self.walls)

@@ -15,6 +15,7 @@ both, as every power series without odd terms below t²ʳ⁺¹ is one in t² and
 
 from __future__ import annotations
 
+import abc
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,8 +25,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import MethodError
 from ..problem import Condition, Problem
+
+OpenCondition = tuple[str, int | None]
+"""What does not hold by construction: ("initial", None), ("periodic" or "boundary", axis), or on a curved
+domain ("boundary", None)."""
 
 
 @dataclass(frozen=True)
@@ -107,19 +111,58 @@ class Wall:
         return value
 
 
-class Walls:
-    """What of a problem's walls holds by construction, and how."""
+class Held(abc.ABC):
+    """Which boundary conditions hold by construction, and the factors of the network that see to it."""
+
+    problem: Problem
+    held: set[tuple[str, int]]
+    """The part and the component of all conditions that hold."""
+
+    @property
+    @abc.abstractmethod
+    def bound(self) -> list[OpenCondition]:
+        """Every condition at walls, as a loss knows it."""
+
+    @property
+    @abc.abstractmethod
+    def left_open(self) -> list[OpenCondition]:
+        """Those of which something does not hold."""
+
+    @property
+    @abc.abstractmethod
+    def terms(self) -> list[list[tuple[bool, ...]]]:
+        """For each component the products of multipliers of its networks, by axis whether one is there."""
+
+    @property
+    @abc.abstractmethod
+    def plain(self) -> bool:
+        """Whether all components share one factor."""
+
+    @property
+    @abc.abstractmethod
+    def shaped(self) -> bool:
+        """Whether features must be flat at some wall."""
+
+    @abc.abstractmethod
+    def factors(self, coordinates: Any) -> Any:
+        """The factor of each network at points (t, x, …): one column for all, or one for each."""
+
+    @cached_property
+    def gathering(self) -> np.ndarray | None:
+        """Networks × components, one where a network belongs to a component; None if each has one."""
+        if all(len(parts) == 1 for parts in self.terms):
+            return None
+        owner = [c for c, parts in enumerate(self.terms) for _ in parts]
+        return np.eye(len(self.terms))[owner]
+
+
+class Walls(Held):
+    """What holds at the walls of a box, and how."""
 
     def __init__(self, problem: Problem, *, even: bool = False):
         """With `even`, the network sees axes through features that hold conditions on slopes too."""
-        if problem.pieces:
-            raise MethodError(
-                f"{problem.name} lives on a curved domain, on which networks are not trained. Leave the "
-                "method out, or give hcpinn.Evolution()."
-            )
         self.problem = problem
-        self.held: set[tuple[str, int]] = set()
-        """The part and the component of all conditions that hold."""
+        self.held = set()
         fields = problem.component_fields
         self.by_axis: list[list[Wall]] = []
         """By axis, then component."""
@@ -135,25 +178,31 @@ class Walls:
                 own.append(Wall((shapes[0], shapes[1])))
             self.by_axis.append(own)
 
-    def left_open(self, axis: int) -> bool:
-        """Whether some condition on an axis does not hold."""
-        return any(
-            side.conditions[field] and (side.part, component) not in self.held
-            for side in self.problem.boundaries[axis].sides
-            for component, field in enumerate(self.problem.component_fields)
-        )
+    @property
+    def bound(self) -> list[OpenCondition]:
+        return [("boundary", axis) for axis, ends in enumerate(self.problem.boundaries) if ends.bound]
+
+    @property
+    def left_open(self) -> list[OpenCondition]:
+        found: dict[OpenCondition, None] = {}
+        for side in self.problem.sides:
+            for component, field in enumerate(self.problem.component_fields):
+                if side.conditions[field] and (side.part, component) not in self.held:
+                    found["boundary", side.axis] = None
+        return list(found)
+
+    @property
+    def shaped(self) -> bool:
+        return any(self.flat(axis) != (0, 0) for axis in range(len(self.by_axis)))
 
     def flat(self, axis: int) -> tuple[int, int]:
         """r of the features along an axis, at either end: the largest that any component needs."""
         low, high = ([wall.shapes[end].flat for wall in self.by_axis[axis]] for end in (0, 1))
         return max(low), max(high)
 
-    @cached_property
+    @property
     def terms(self) -> list[list[tuple[bool, ...]]]:
-        """For each component the products of multipliers of its networks, by axis whether one is there.
-
-        Where features are flatter than a component is, it is the sum of two networks, w₁ + p(ξ) w₂.
-        """
+        """Where features are flatter than a component is, it is the sum of two networks, w₁ + p(ξ) w₂."""
         found: list[list[tuple[bool, ...]]] = []
         for component in range(len(self.problem.components)):
             parts: list[tuple[bool, ...]] = [()]
@@ -166,19 +215,9 @@ class Walls:
 
     @property
     def plain(self) -> bool:
-        """Whether all components share one factor."""
         return all(len(set(walls)) == 1 for walls in self.by_axis)
 
-    @cached_property
-    def gathering(self) -> np.ndarray | None:
-        """Networks × components, one where a network belongs to a component; None if each has one."""
-        if all(len(parts) == 1 for parts in self.terms):
-            return None
-        owner = [c for c, parts in enumerate(self.terms) for _ in parts]
-        return np.eye(len(self.terms))[owner]
-
     def factors(self, coordinates: Any) -> Any:
-        """The factor of each network at points (t, x, …): one column for all, or one for each."""
         domain, space = self.problem.domain, coordinates[:, 1:]
         shares = []
         for axis, (low, high) in enumerate(domain.bounds):
@@ -215,9 +254,11 @@ class Walls:
 
 
 def flat_feature(xi: Any, flat: tuple[int, ...]) -> Any:
-    """p from −1 to 1 with p′ ∝ ξ²ʳ (1 − ξ)²ˢ."""
+    """p from −1 to 1 with p′ ∝ ξ²ʳ (1 − ξ)²ˢ, by powers of the distance from the nearer end."""
+
+    def risen(share: Any, low: int, high: int) -> Any:
+        powers = [(-1) ** k * math.comb(high, k) / (low + k + 1) for k in range(high + 1)]
+        return sum(p / sum(powers) * share ** (low + k + 1) for k, p in enumerate(powers))
+
     low, high = 2 * flat[0], 2 * flat[1]
-    powers = [(-1) ** k * math.comb(high, k) / (low + k + 1) for k in range(high + 1)]
-    total = sum(powers)
-    value = sum(p / total * xi ** (low + k + 1) for k, p in enumerate(powers))
-    return 2 * value - 1
+    return jnp.where(xi <= 0.5, 2 * risen(xi, low, high) - 1, 1 - 2 * risen(1 - xi, high, low))

@@ -183,6 +183,7 @@ def test_conditions_by_part():
         ((hc.Dirichlet(0.0), hc.Dirichlet(0.0)), "Give one condition"),
         (hc.Dirichlet(0.0, 1.0), "data for two ends"),
         (hc.Dirichlet(1.0), r"disagree on the part 'y.lower', at x = 0, y = 0: u\(0, ·\) = 0 but g = 1"),
+        (hc.Dirichlet(1.0, jump=True), "agree, for jump=True is for the walls of boxes"),
         ([hc.Dirichlet(0.0), hc.Neumann(0.0)], "2 conditions on the part"),
         ({"disk": hc.Dirichlet(lambda t: t), "rest": hc.Dirichlet(lambda t, x: t / (x > 2))}, "not finite"),
         (
@@ -250,3 +251,11 @@ def test_solids_know_their_points_measures_and_normals(name):
 def test_hostile_solids_get_a_sentence(make, said):
     with pytest.raises(hc.HcpinnError, match=said):
         make()
+
+
+def test_a_mask_counts_the_boundary_in():
+    plate = hc.Box((0, 1), (0, 1)) - hc.Disk((0.5, 0.5), 0.25)
+    axis = np.linspace(0, 1, 9)
+    mesh = np.stack([m.ravel() for m in np.meshgrid(axis, axis, indexing="ij")], axis=1)
+    away = np.hypot(*(mesh - 0.5).T)
+    assert np.array_equal(plate.mask(mesh), away >= 0.25)

@@ -24,7 +24,7 @@ from .layer import RegionLayer
 _CUT = 1e-11
 """Singular values of features, over the largest, below which there is nothing but rounding."""
 
-_NULL = 1e-8
+_NULL = 1e-10
 """Singular values of the conditions, over the largest, that count as zero."""
 
 Conditions = tuple[tuple[str, tuple[tuple[float, ...], ...]], ...]

@@ -16,7 +16,7 @@ from scipy.linalg import get_lapack_funcs
 
 from ...problem import Index, Problem
 from ..lift import Carrier
-from ..motion import tempo
+from ..motion import calming, tempo
 from ..pointwise import Pointwise
 from .basis import RegionBasis, wanted
 
@@ -79,10 +79,16 @@ class RegionSystem:
         """The L² size of a change relative to each component's; the worst counts."""
         worst = 0.0
         for level, part in enumerate(np.split(change, self.order)):
+            if level:
+                part = self._calming @ part
             for k, scale in enumerate(self.scale):
                 own = np.linalg.norm(part[self.edges[k] : self.edges[k + 1]])
                 worst = max(worst, float(own) / (scale * (self.tempo if level else 1.0)))
         return worst
+
+    @cached_property
+    def _calming(self) -> np.ndarray:
+        return calming(-self.jacobian(self.problem.start, np.zeros(self.unknowns)), self.tempo)
 
     def rates(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """The state's rate of change at several times: unknowns × times."""
