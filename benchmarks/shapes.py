@@ -198,7 +198,7 @@ def heat(wanted: Wanted) -> Iterator[Row]:
         problem, error = on_disk(name)
         accuracy = 1e-8 if name == "Dirichlet" else 1e-6
         processor = time.process_time()
-        found = evolve(problem, accuracy=accuracy, max_seconds=120.0)
+        found = evolve(problem, accuracy=accuracy)
         processor = time.process_time() - processor
         function, last = found.function, found.passes[-1]
         assert function is not None
@@ -301,7 +301,7 @@ def phases(wanted: Wanted) -> Iterator[Row]:
         if not wanted(name):
             continue
         processor = time.process_time()
-        found = evolve(problem, accuracy=1e-4, max_seconds=120.0)
+        found = evolve(problem, accuracy=1e-4)
         processor = time.process_time() - processor
         assert found.function is not None
         begun = time.process_time()

@@ -275,9 +275,9 @@ def evolutions(only: Sequence[str] | None, accuracy: float) -> Iterator[dict[str
         if only and not any(part in name for part in only):
             continue
         processor = time.process_time()
-        found = evolve(problem, accuracy=accuracy, max_seconds=120.0)
+        found = evolve(problem, accuracy=accuracy)
         processor = time.process_time() - processor
-        solution = hc.solve(problem, accuracy=accuracy, max_seconds=300.0)
+        solution = hc.solve(problem, accuracy=accuracy)
         assert solution.rel_l2 is not None
         assert solution.reference is not None
         row = {
