@@ -70,6 +70,7 @@ def sections() -> dict[Path, dict[str, str]]:
         found[page] = {
             f"film {name}": _section(name, title, folder, facts[name])
             for title, name in _TITLE.findall(page.read_text("utf-8"))
+            if name in facts
         }
     return found
 

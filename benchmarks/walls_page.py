@@ -22,11 +22,16 @@ RESULTS = ROOT / "benchmarks" / "results" / "walls-cpu.json"
 def sections() -> dict[Path, dict[str, str]]:
     """By page its sections."""
     found = json.loads(RESULTS.read_text("utf-8"))
-    first, second = ([row for row in found["evolve"] if row["order"] == order] for order in (1, 2))
+    first, second = ([row for row in found["evolve"] if row.get("order", 1) == order] for order in (1, 2))
     return {
         GUIDES / "boundaries.md": {
-            "walls": f"{_origin(found)}{_exact(found['exact'])}\n\n{_evolved(first)}",
-            "trained": _trained(found["train"]),
+            "walls": "\n\n".join(
+                [
+                    _origin(found) + _exact(found["exact"]),
+                    _evolved(first),
+                    *([_trained(found["train"])] if "train" in found else []),
+                ]
+            )
         },
         GUIDES / "waves.md": {"waves": f"{_origin(found)}\n\n{_evolved(second)}"},
     }
@@ -63,7 +68,12 @@ def _evolved(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _trained(rows: Sequence[dict[str, Any]]) -> str:
-    lines = ["| trained by `expert` | walls | error | seconds |", "|---|---|---:|---:|"]
+    lines = [
+        "Exact walls beside the same conditions as [penalties](schemes.md#soft-conditions), trained by "
+        "`expert` for as long:\n",
+        "| problem | walls | error | seconds |",
+        "|---|---|---:|---:|",
+    ]
     for row in rows:
         name = row["name"].replace(" | ", " and ")
         lines.append(f"| {name} | {row['walls']} | {short(row['error'])} | {row['processor_seconds']:.0f} |")
