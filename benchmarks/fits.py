@@ -243,9 +243,9 @@ _DECAY = {"k": 0.05, "r": 1.0}, {"k": hc.Unknown(0.2, log=True), "r": hc.Unknown
 
 CASES: dict[str, tuple[Callable[[], Case], int]] = {
     "burgers, no noise": (_burgers(0.0), 0),
-    "burgers, 1% noise": (_burgers(0.01), 40),
-    "burgers, 5% noise": (_burgers(0.05), 40),
-    "burgers, 10% noise": (_burgers(0.1), 40),
+    "burgers, 1% noise": (_burgers(0.01), 24),
+    "burgers, 5% noise": (_burgers(0.05), 24),
+    "burgers, 10% noise": (_burgers(0.1), 24),
     "decay, 5% noise": (simple("decay", *_DECAY), 200),
     "allen-cahn, 5% noise": (
         simple(

@@ -30,7 +30,7 @@ from .measurements import Measurements
 from .model import Model, described
 from .result import Fit
 from .robust import Loss
-from .search import Misfit, Point, descend
+from .search import FINE, Misfit, Point, descend
 from .training import fit_by_training
 from .uncertainty import Spread, blindness, is_straight, profile, spread
 
@@ -52,6 +52,12 @@ _ROUNDS = 6
 
 _STILL = 0.1
 """A change of the estimate by less than so many standard errors is none."""
+
+_NEAR = 0.05
+"""A basis serves for z that differ by so much, in powers of e or typical sizes; so do coarse solutions."""
+
+_ROUGH = 0.3
+"""A step of so many standard errors ends a coarse search."""
 
 
 @dataclass
@@ -155,10 +161,11 @@ def _search(state: _State, starts: int, seed: int, tell: Callable[[str], None]) 
     failed = ""
     for number, z in enumerate(places):
         try:
-            point = _descended(model, z, state.misfit, _COARSE)
-            if not found or _cost(state, point) < found[0][0]:
+            point = _descended(model, z, state.misfit, _COARSE, _ROUGH)
+            better = not found or _cost(state, point) < 0.99 * found[0][0]
+            if better and np.abs(point.z - z).max() > _NEAR:
                 # The basis of the start need not resolve what is there.
-                point = _descended(model, point.z, state.misfit, _COARSE)
+                point = _descended(model, point.z, state.misfit, _COARSE, _ROUGH)
         except NoSolutionError as error:
             failed = str(error)
             continue
@@ -185,19 +192,26 @@ def _search(state: _State, starts: int, seed: int, tell: Callable[[str], None]) 
         tell(f"Solutions good to {accuracy:.0e}: {described(layout, point.z)}.")
         changed = float(np.abs(noises / state.misfit.sigma - 1).max())
         state.misfit.sigma = noises
-        if number and moved < _STILL and changed < 0.02 and _wanted(state) > 0.3 * accuracy:
+        # What a fresh basis would change, the solution at the estimate tells in the end. How large the noise
+        # is decides nothing where all values share it.
+        weighed = changed < 0.02 or (len(model.groups) == 1 and not layout.curves)
+        served = np.abs(point.z - before.z).max() < _NEAR and accuracy < _COARSE
+        still = number and moved < _STILL
+        if weighed and (served or still) and _wanted(state) > 0.3 * accuracy:
             state.settled = True
             break
-    _compare(state, [p for _, p in found[1:]], tell)
+    _compare(state, found[0][1], [p for _, p in found[1:]], tell)
 
 
-def _compare(state: _State, ends: Sequence[Point], tell: Callable[[str], None]) -> None:
+def _compare(state: _State, coarse: Point, ends: Sequence[Point], tell: Callable[[str], None]) -> None:
     """Whether other searches ended elsewhere and about as low; those that may have are followed."""
     best = state.point
     assert best is not None
     cost, followed = _cost(state, best), False
     for point in ends:
         if _moved(state, point.z - best.z) < 5.0 or _cost(state, point) > cost + len(state.misfit.values):
+            continue
+        if min(np.abs(point.z - known.z).max() for known in (best, coarse)) < _NEAR:
             continue
         followed = True
         try:
@@ -212,7 +226,7 @@ def _compare(state: _State, ends: Sequence[Point], tell: Callable[[str], None]) 
         state.model.adapt(best.z, state.model.accuracy)
 
 
-def _descended(model: Model, z: np.ndarray, misfit: Misfit, accuracy: float) -> Point:
+def _descended(model: Model, z: np.ndarray, misfit: Misfit, accuracy: float, fine: float = FINE) -> Point:
     """The least misfit near z, on bases for z."""
     model.adapt(z, accuracy)
     there = model.linearised(z)
@@ -220,19 +234,19 @@ def _descended(model: Model, z: np.ndarray, misfit: Misfit, accuracy: float) -> 
         raise NoSolutionError(
             f"{model.experiments[0].problem.name} has no solution at {described(model.layout, z)}."
         )
-    return _lowest(model, Point(z, *there), misfit)
+    return _lowest(model, Point(z, *there), misfit, fine)
 
 
-def _lowest(model: Model, start: Point, misfit: Misfit) -> Point:
+def _lowest(model: Model, start: Point, misfit: Misfit, fine: float = FINE) -> Point:
     """The least misfit near a start on the present bases, with priors as strong as the data want them."""
-    point = descend(model, start, misfit, known=False)
+    point = descend(model, start, misfit, known=False, fine=fine)
     for _ in range(_SMOOTHINGS if model.layout.curves else 0):
         before = dict(model.layout.strength)
         r, jacobian = misfit.rows(point)
         count = len(misfit.values)
         known = all(group.noise is not None for group in model.groups)
         model.layout.smooth(point.z, r[:count], jacobian[:count], known=known)
-        point = descend(model, point, misfit, known=False)
+        point = descend(model, point, misfit, known=False, fine=fine)
         if all(abs(np.log(model.layout.strength[name] / old)) < 0.2 for name, old in before.items()):
             break
     return point

@@ -149,7 +149,7 @@ class Fit:
     """(value, rise of the misfit) for unknowns whose likelihood was followed."""
     seconds: float = 0.0
     wobble: Callable[[np.ndarray], np.ndarray] | None = None
-    """The standard deviation of u at rows (t, x, …), which a file does not keep."""
+    """The standard deviation of u at rows (t, x, …), which neither files nor trained fits have."""
 
     def error(self, *coordinates: Any) -> np.ndarray:
         """One standard deviation of the solution at t, x, …, by the errors of the estimates.
@@ -157,7 +157,10 @@ class Fit:
         Components are the first axis where there are several.
         """
         if self.wobble is None:
-            raise HcpinnError("A fit from a file has errors at its measurements only: fit.fitted[0].error.")
+            raise HcpinnError(
+                "A fit from a file has errors at its measurements only, fit.fitted[0].error; one that was "
+                "trained has none."
+            )
         arrays = np.broadcast_arrays(*(np.asarray(c, float) for c in coordinates))
         found = self.wobble(np.stack([a.ravel() for a in arrays], axis=1))
         return found.reshape(*found.shape[:1], *arrays[0].shape)[0 if len(found) == 1 else slice(None)]

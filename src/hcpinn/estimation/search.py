@@ -10,7 +10,7 @@ import numpy as np
 from .model import Model
 from .robust import Loss
 
-_FINE = 0.02
+FINE = 0.02
 """A step of so many standard errors ends the search."""
 
 _FLAT = 0.1
@@ -66,7 +66,7 @@ def descend(
     *,
     known: bool,
     steps: int = 30,
-    fine: float = _FINE,
+    fine: float = FINE,
     free: np.ndarray | None = None,
     report: Callable[[np.ndarray, float], None] = lambda z, cost: None,
 ) -> Point:
