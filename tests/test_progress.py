@@ -24,7 +24,7 @@ def test_an_evolution_tells_its_passes_the_time_reached_and_the_estimate(told):
     ]
     assert all(0 <= s.share <= 1 and 0 <= s.time <= 0.2 and s.loss is None for s in seen)
     assert seen[0].estimate is None
-    assert seen[-1].estimate == solution.estimated_error
+    assert seen[-1].estimate == pytest.approx(solution.estimated_error, rel=0.1)
     assert {s.accuracy for s in seen} == {1e-4}
     assert [s.seconds for s in seen] == sorted(s.seconds for s in seen)
 

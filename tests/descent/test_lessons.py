@@ -52,7 +52,7 @@ def test_easier_problems_first_succeed_where_training_cold_fails(scheme):
 
 def test_a_curriculum_in_the_horizon_is_refused():
     shorter = hc.find_problem("advection").with_parameters(c=2.0, horizon=0.5)
-    with pytest.raises(MethodError, match="what horizons="):
+    with pytest.raises(MethodError, match="use horizons="):
         hc.solve(shorter, method(curriculum=hc.Curriculum("horizon")), progress=False)
 
 

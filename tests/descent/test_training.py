@@ -40,6 +40,7 @@ class Start(Preparation):
     """Runs that are ready to train, without any lessons; `start_of` keeps them from test to test."""
 
     estimates = False
+    bytes = 0
 
     def __init__(self, problem=DECAY, *, seeds=(0,), lift=hc.Decay(0.3), network=hc.MLP(6, 1)):
         self.trial = Trial(problem, lift=lift, gate=hc.LinearGate(), embedding=hc.Fourier(1), network=network)

@@ -40,7 +40,7 @@ _SHAPES = {
     **dict.fromkeys(("seed", "trained_together"), int),
     **dict.fromkeys(("accuracy", "device_s"), NUMBER),
     "parameters": {str: int | float},
-    "method_text": {"name": str, "stages": [{"steps": int}], "points": int},
+    "method_text": {"name": str, "stages": (None, int, [{"steps": int}]), "points": int},
     "history": {str: [NUMBER]},
     "group": [str],
     "summary": {
@@ -300,9 +300,11 @@ def digest(method: Method) -> str:
 
 
 def budget(record: Record) -> str:
-    """The steps of each stage and the points that a record was trained with."""
+    """The steps of each stage and the points that a record was trained with, or its features."""
     settings = recorded_settings(record)
-    steps = " + ".join(f"{stage.get('steps', 0):,}" for stage in settings.get("stages", ()))
+    if not isinstance(settings.get("stages"), list):
+        return f"{settings.get('features') or 'as many as needed'} features"
+    steps = " + ".join(f"{stage.get('steps', 0):,}" for stage in settings["stages"])
     return f"{steps} steps, {settings.get('points', 0):,} points"
 
 
