@@ -1,8 +1,14 @@
 """Importing costs nothing, changes nothing, and every public name is there."""
 
+import ast
+import contextlib
+import inspect
+import itertools
 import os
+import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -27,6 +33,30 @@ def test_importing_loads_none_of_the_heavy_packages():
     assert not {"jax", "jaxlib", "numpy", "scipy", "matplotlib", "equinox", "optax", "rich", "typer"} & set(
         loaded
     )
+
+
+def documented(kind):
+    """The names that the docstrings of a class speak of."""
+    texts = [inspect.getdoc(kind) or "", inspect.getdoc(kind.__init__) or ""]
+    for base in kind.__mro__[:-1]:
+        with contextlib.suppress(OSError, TypeError):
+            body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0].body
+            texts += [
+                ast.unparse(a.target)
+                for a, b in itertools.pairwise(body)
+                if isinstance(a, ast.AnnAssign) and isinstance(b, ast.Expr)
+            ]
+    return " ".join(texts)
+
+
+def test_every_public_class_says_what_its_arguments_are():
+    kinds = [getattr(hc, name) for name in hc.__all__]
+    missing = {}
+    for kind in (k for k in kinds if inspect.isclass(k) and not issubclass(k, Exception)):
+        names = [n for n in inspect.signature(kind.__init__).parameters if n != "self"]
+        if lacking := [n for n in names if not re.search(rf"\b{n}\b", documented(kind))]:
+            missing[kind.__name__] = lacking
+    assert missing == {}
 
 
 def test_the_command_line_waits_with_heavy_packages_until_it_needs_them():

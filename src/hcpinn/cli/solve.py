@@ -275,7 +275,7 @@ def _write(solution: Solution, folder: Path) -> None:
 
 
 def _draw(solution: Solution, folder: Path, animation: bool) -> None:
-    """Draw figures that need no solve."""
+    """Draw the figures of a solution."""
     solution.plot(folder / "fields.png")
     solution.plot_slices(folder / "slices.png")
     if solution.history.loss.size:

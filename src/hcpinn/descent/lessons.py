@@ -132,7 +132,9 @@ class Curriculum:
     """
 
     parameter: str
+    """The name of a parameter of the problem."""
     factors: tuple[float, ...] = (0.25, 0.5, 0.75, 1.0)
+    """What it is multiplied by, in turn; the last is 1."""
 
     def __post_init__(self) -> None:
         good = isinstance(self.factors, tuple) and all(
@@ -206,6 +208,7 @@ class Resampling:
     The latter draws `candidates` times as many and keeps each with odds 1 + |r| / mean|r|.
     """
     candidates: int = 3
+    """Points drawn for each that is kept, with `by="residual"`."""
 
     def __post_init__(self) -> None:
         if self.by not in _KINDS:

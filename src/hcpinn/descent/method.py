@@ -27,25 +27,33 @@ class Method:
 
     engine: ClassVar[str] = "descent"
     name: str = "custom"
+    """Used in messages, files and tables; it has no other effect."""
     lift: Lift = Decay(1.0)
+    """Carries the initial and boundary data: `Decay`, `Semigroup`, `CustomLift` or `NoLift`."""
     gate: Gate = LinearGate()
+    """Vanishes where data are given: `LinearGate`, `ExponentialGate`, `CustomGate` or `NoGate`."""
     embedding: Embedding = Fourier(10)
+    """What the network sees of a point: `Fourier`, `Even`, `Plain` or `Characteristic`."""
     network: Network = MLP(32, 7)
+    """`MLP`, `ModifiedMLP` or `CustomNetwork`."""
     penalties: tuple[Penalty, ...] = ()
     """Conditions that the loss takes care of, because lift, gate and embedding do not."""
     points: int = 16_384
     """Residual points, per time window."""
     sampler: str = "latin-hypercube"
+    """How residual points are drawn: "latin-hypercube", "sobol" or "uniform"."""
     batches: Batches | None = None
     """Mini-batches of the residual points, in first-order stages."""
     weights: WeightRule | None = None
     """How the weights of points change while a first-order stage runs; later stages freeze them."""
     resampling: Resampling | None = None
+    """When residual points are replaced; never by default."""
     windows: int = 1
     """Time windows, one network each, trained one after the other from the end of the one before."""
     horizons: tuple[float, ...] = (1.0,)
     """Growing shares of a window over which all stages run in turn, on one network; the last is 1."""
     curriculum: Curriculum | None = None
+    """A parameter of the problem that starts easy."""
     lessons: int = 1
     """How many times, at most, all stages run over the whole of a window, resampling before each.
 
@@ -54,6 +62,7 @@ class Method:
     growth: Growth | None = None
     """Corrections of the network where its training stalls above the accuracy."""
     stages: tuple[Stage, ...] = (Adam(), LBFGS())
+    """Optimisers, one after the other, each starting from the result of the one before."""
 
     def __post_init__(self) -> None:
         kinds: dict[str, Any] = {

@@ -26,6 +26,7 @@ class Run:
     method: Any
     """A `Method`, or that of another engine; or the name of one until it is solved."""
     seed: int = 0
+    """Of everything random."""
 
     def __post_init__(self) -> None:
         if not (isinstance(self.seed, Integral) and self.seed >= 0):

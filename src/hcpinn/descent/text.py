@@ -69,13 +69,13 @@ def to_toml(method: Any) -> str:
 
 
 def save_method(method: Any, path: str | Path) -> Path:
-    """Write a method to a TOML file."""
+    """Write a `method` to a TOML file at `path`."""
     write_bytes(Path(path), to_toml(method).encode())
     return Path(path)
 
 
 def load_method(path: str | Path) -> Method:
-    """The method in a TOML file, named after it unless it gives a name."""
+    """Read a method from the TOML file at `path`; its name is that of the file unless it states one."""
     data = read_toml(path)
     try:
         return from_dict({"name": Path(path).stem, **data})

@@ -28,11 +28,13 @@ class Estimate:
     """One unknown: its value, one standard error, and an interval."""
 
     value: float
+    """The best value."""
     error: float
     """Infinite where the data do not determine it, or the model does not describe the data."""
     interval: tuple[float, float]
+    """It holds the truth with a probability of `Fit.level`."""
     by: str = "curvature"
-    """How the interval came about: the likelihood's curvature, its profile, or nothing but the bounds."""
+    """The source of the interval: the likelihood's curvature, its profile, or only the bounds."""
 
     @property
     def determined(self) -> bool:
@@ -57,6 +59,7 @@ class CurveEstimate:
     value: Curve
     """A function of numbers and arrays, and inside an equation of fields and coordinates."""
     at: np.ndarray
+    """Places of the argument."""
     values: np.ndarray
     """At the places `at`."""
     error: np.ndarray
@@ -64,6 +67,7 @@ class CurveEstimate:
     interval: tuple[np.ndarray, np.ndarray]
     """The lower and the upper edge of the band."""
     by: str = "smoothness by marginal likelihood"
+    """How the band came about."""
 
     @property
     def determined(self) -> bool:
@@ -88,7 +92,9 @@ class FitVerdict:
     """`reliable`, `not determined`, `wrong model` or `suspect`, and the reasons."""
 
     status: str
+    """One of the four."""
     reasons: tuple[str, ...]
+    """Sentences."""
 
     @property
     def reliable(self) -> bool:
@@ -133,21 +139,27 @@ class Fit:
     problem: Problem
     """With its unknowns open."""
     data: tuple[Measurements, ...]
+    """The measurements, one for each experiment."""
     estimates: Mapping[str, Estimate | CurveEstimate]
+    """The unknowns by name."""
     correlations: np.ndarray
     """Between the estimates, in their order."""
     noise: Mapping[str, float]
     """The standard deviation of each measured quantity."""
     fitted: tuple[Fitted, ...]
+    """Measured and predicted values."""
     verdict: FitVerdict
+    """Whether estimates and errors can be relied upon, and why."""
     solution: Solution
     """At the estimate, in the first experiment, compared with a classical solution."""
     level: float = 0.95
+    """The probability with which intervals hold the truth."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Tests and counts as plain data."""
     profiles: Mapping[str, np.ndarray] = field(default_factory=dict)
     """(value, rise of the misfit) for unknowns whose likelihood was followed."""
     seconds: float = 0.0
+    """How long it took."""
     wobble: Callable[[np.ndarray], np.ndarray] | None = None
     """The standard deviation of u at rows (t, x, …), which neither files nor trained fits have."""
 

@@ -63,9 +63,11 @@ def save_fit(fit: Fit, path: str | Path) -> Path:
 
 
 def load_fit(path: str | Path, *, problem: Problem) -> Fit:
-    """Open a saved fit of a problem, which is given again with its unknowns, since files hold no code.
+    """Open a saved fit.
 
-    The functions of `observe` are not in the file: measurements come back without them.
+    Args:
+        path: of the file.
+        problem: with its unknowns open; files hold no code. Functions given as `observe` are not restored.
     """
     header, arrays = read_archive(path, kind=_KIND, version=_VERSION)
     try:

@@ -81,6 +81,7 @@ class Evolution:
 
     engine: ClassVar[str] = "evolution"
     name: str = "evolve"
+    """Used in messages, files and tables; it has no other effect."""
     features: int | None = None
     """Features per axis in the last pass; by default as many as the accuracy takes."""
     stages: int | None = None

@@ -44,6 +44,7 @@ class InitialPenalty(Penalty):
     """The mean of |u(t₀, x) − u₀(x)|² over points at the start, and of |uₜ − v₀|² where v₀ is given."""
 
     points: int = 128
+    """Points at the start."""
     weight: float = 1.0
     """Its factor in the loss."""
 
@@ -71,6 +72,7 @@ class PeriodicPenalty(Penalty):
     """The mean of |∂ᵏu(t, a) − ∂ᵏu(t, b)|², k = 0 … order, over points at both ends of each periodic axis."""
 
     points: int = 128
+    """Pairs of points at the ends of each periodic axis."""
     weight: float = 1.0
     """Its factor in the loss."""
     order: int = 0

@@ -43,8 +43,11 @@ class Between(Open):
     """
 
     low: float
+    """The smallest value."""
     high: float
+    """The largest value."""
     log: bool = False
+    """Whether the range counts in powers."""
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):

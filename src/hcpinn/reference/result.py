@@ -25,13 +25,21 @@ class Reference:
     """
 
     problem_name: str
+    """The name of the problem it solves."""
     times: np.ndarray
+    """From the start to the horizon, evenly spaced."""
     coordinates: tuple[np.ndarray, ...]
+    """The positions along each space axis."""
     values: Mapping[str, np.ndarray]
+    """By field, of shape (times, x[, y, z])."""
     error_estimate: float
+    """The estimated relative L² error of the worst field."""
     solver: str
+    """How it was computed, in words."""
     notes: tuple[str, ...] = ()
+    """Remarks on the data, such as kinks."""
     wall_s: float = 0.0
+    """Seconds it took."""
 
     def to_plain(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The facts as plain data and the arrays by name, for files."""

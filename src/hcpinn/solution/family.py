@@ -58,11 +58,17 @@ class Family:
     problem: Problem
     """With its open parameters."""
     method: Evolution
+    """The settings of the evolutions."""
     seed: int
+    """Of everything random."""
     function: FamilyFunction
+    """The interpolated function; call the family itself instead."""
     stop: Stop
+    """Why the engine stopped."""
     seconds: float
+    """How long it took."""
     provenance: Provenance
+    """Device and versions."""
     verdict: Verdict
     """Of the worst parameters that were checked."""
     estimated_error: float | None
@@ -72,6 +78,7 @@ class Family:
     kinks: tuple[float, ...] = ()
     """Where the range was split since the solution has a kink in the parameter."""
     notes: tuple[str, ...] = ()
+    """Remarks on how it was solved."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop", self.verdict.settles(self.stop))

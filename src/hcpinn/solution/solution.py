@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The trained function u(t, x), with its errors, history, stop reason and verdict.
+    """The function u(t, x) that was found, with its errors, history, stop reason and verdict.
 
         u = solution(t, x)              # any shapes that broadcast
         u_x = solution.dx(t, x)         # or .dt, .dxx, …
@@ -40,26 +40,34 @@ class Solution:
     """
 
     problem: Problem
+    """The problem it solves."""
     method: Method | Evolution
+    """How it was found."""
     seed: int
+    """Of everything random."""
     function: Function
     """What the engine found, at rows (t, x, …)."""
     history: History
     stop: Stop
     """Why the engine stopped; `ACCURACY` if by its own estimate, and the verdict agrees."""
     seconds: float
+    """Time spent, without the reference."""
     provenance: Provenance
+    """Device and versions."""
     verdict: Verdict
+    """Whether it can be relied upon, and why."""
     estimated_error: float | None = None
-    """The relative L2 error as the engine estimates it, which is no part of the verdict."""
+    """The relative L2 error as the engine estimates it; the verdict does not use it."""
     rel_l2: Mapping[str, float] | None = None
     """Relative L2 error against the reference, per field (per part of a complex one)."""
     rel_l1: Mapping[str, float] | None = None
+    """Relative L1 error, likewise."""
     reference: Reference | None = None
+    """The classical solution it was compared with."""
     weights: Mapping[str, PointWeights] = field(default_factory=dict)
     """Where the method's weight rule put its weights in the end, by term of the loss."""
     notes: tuple[str, ...] = ()
-    """What else is to be known, such as why one engine took over from another."""
+    """Remarks, such as why one engine took over from another."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop", self.verdict.settles(self.stop))

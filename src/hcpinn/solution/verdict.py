@@ -15,9 +15,11 @@ class Verdict:
     """`converged`, `not converged` or `suspect`, with an error figure and the reasons."""
 
     status: str
+    """One of the three."""
     error: float | None
     """Relative L2 error of the worst field, from an independent classical solution."""
     reasons: tuple[str, ...]
+    """Sentences."""
 
     @property
     def converged(self) -> bool:
@@ -27,8 +29,8 @@ class Verdict:
     def settles(self, stop: Stop) -> Stop:
         """The reason to stop in the light of this verdict, so that the two cannot contradict each other.
 
-        Only where the verdict is `converged` has the accuracy been reached; else there was an estimate. What
-        an evolution feared does not count where the solution it kept holds.
+        The accuracy counts as reached only if the verdict is `converged`; otherwise it was only estimated.
+        An evolution's own doubts do not count if the solution it kept is accurate.
         """
         if self.converged:
             return Stop.ACCURACY if stop in _SETTLED else stop

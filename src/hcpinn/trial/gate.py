@@ -85,6 +85,7 @@ class CustomGate(Gate):
     """A custom gate: a function of `t` and `x`, one value for all fields."""
 
     function: Callable[..., Any]
+    """Of `t` and `x`, …, such as `lambda t, x: t * (1 - x**2)`."""
 
     def bind(self, problem: Problem, walls: Held | None = None) -> Function:
         def gate(coordinates: Array) -> Array:

@@ -106,6 +106,7 @@ class CustomLift(Lift):
     """A custom lift: a function of `t`, `x` and named parameters, one value per field."""
 
     function: Callable[..., Any]
+    """Of `t`, `x`, … and named parameters; a tuple of values for a system."""
 
     def bind(self, problem: Problem, parameters: Mapping[str, Any], walls: Held | None = None) -> Function:
         def lift(coordinates: Array) -> Array:

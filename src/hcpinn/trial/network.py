@@ -161,7 +161,9 @@ class CustomNetwork(Network):
     """
 
     init_function: Callable[..., Any]
+    """Returns random parameters, as any tree of arrays."""
     function: Callable[..., Any]
+    """Maps parameters and rows of features to rows of outputs."""
 
     def init(self, key: PRNGKeyArray, inputs: int, outputs: int) -> Parameters:
         return self.init_function(key, inputs, outputs)

@@ -18,9 +18,13 @@ class Adam(Stage):
     """Adam, with a constant learning rate unless a schedule changes it."""
 
     steps: int = 50_000
+    """Steps of the stage."""
     rate: float = 1e-3
+    """The learning rate."""
     schedule: Schedule = Constant()
+    """How the rate changes: `Constant()`, `Exponential(…)` or `Cosine(…)`."""
     precision: str = "float32"
+    """"float32" or "float64"."""
     label: ClassVar[str] = "Adam"
     tolerant: ClassVar[bool] = True
 

@@ -45,11 +45,15 @@ class SOAP(Stage):
     """Adam in a turned basis: fewer steps than Adam's, each dearer by two small products per layer."""
 
     steps: int = 20_000
+    """Steps of the stage."""
     rate: float = 3e-3
+    """The learning rate."""
     every: int = 10
     """Steps between two renewals of the basis."""
     schedule: Schedule = Constant()
+    """How the rate changes: `Constant()`, `Exponential(…)` or `Cosine(…)`."""
     precision: str = "float32"
+    """"float32" or "float64"."""
     label: ClassVar[str] = "SOAP"
     tolerant: ClassVar[bool] = True
 

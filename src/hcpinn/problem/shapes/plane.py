@@ -43,7 +43,12 @@ class Disk(Region):
     """The points nearer than `radius` to `center`. Its boundary is called `name`."""
 
     def __init__(self, center: Sequence[float] = (0.0, 0.0), radius: float = 1.0, *, name: str = "disk"):
-        """`center` is a pair of numbers."""
+        """
+        Args:
+            center: a pair of numbers.
+            radius: a positive number.
+            name: of its boundary, for conditions.
+        """
         at = place(center, "The center of a disk", 2)
         size = number(radius, "The radius of a disk", positive=True)
         super().__init__(_round(at, size, name))
@@ -60,7 +65,13 @@ class Ellipse(Region):
         *,
         name: str = "ellipse",
     ):
-        """`axes` are the two semi-axes, `angle` is in radians, anticlockwise."""
+        """
+        Args:
+            center: a pair of numbers.
+            axes: the two semi-axes.
+            angle: by which the first is turned from x, in radians, anticlockwise.
+            name: of its boundary, for conditions.
+        """
         at, (a, b) = (
             place(center, "The center of an ellipse", 2),
             place(axes, "The semi-axes of an ellipse", 2),
@@ -79,7 +90,12 @@ class Annulus(Region):
     """The points between two circles around `center`. The boundary has the parts `inner` and `outer`."""
 
     def __init__(self, center: Sequence[float] = (0.0, 0.0), inner: float = 0.5, outer: float = 1.0):
-        """`inner` and `outer` are the radii."""
+        """
+        Args:
+            center: a pair of numbers.
+            inner: the smaller radius.
+            outer: the larger radius.
+        """
         at = place(center, "The center of an annulus", 2)
         small = number(inner, "The inner radius of an annulus", positive=True)
         large = number(outer, "The outer radius of an annulus", positive=True)
@@ -98,7 +114,11 @@ class Polygon(Region):
     """
 
     def __init__(self, vertices: Any, *, name: str = "polygon"):
-        """`vertices` is an array with a row (x, y) for each vertex; the last edge closes it."""
+        """
+        Args:
+            vertices: an array with a row (x, y) for each vertex; the last edge closes it.
+            name: of its edges: `polygon.1`, `polygon.2`, ….
+        """
         try:
             points = np.asarray(vertices, float)
         except (TypeError, ValueError):
@@ -195,9 +215,12 @@ class Implicit(Region):
         name: str = "implicit",
         resolution: int = _RESOLUTION,
     ):
-        """`function` takes x and y and uses elementwise functions of jax.numpy; `box` is ((a, b), (c, d)).
-
-        What is smaller than a box over `resolution` is not seen.
+        """
+        Args:
+            function: takes x and y; uses operators and elementwise functions of jax.numpy.
+            box: ((a, b), (c, d)).
+            name: of its boundary, for conditions.
+            resolution: what is smaller than the box divided by it is not seen.
         """
         try:
             (a, b), (c, d) = ((float(v) for v in pair) for pair in getattr(box, "bounds", box))

@@ -298,7 +298,12 @@ class Ball(Solid):
     """The points of space nearer than `radius` to `center`. Its boundary is called `name`."""
 
     def __init__(self, center: Sequence[float] = (0.0, 0.0, 0.0), radius: float = 1.0, *, name: str = "ball"):
-        """`center` is a triple of numbers."""
+        """
+        Args:
+            center: a triple of numbers.
+            radius: a positive number.
+            name: of its boundary, for conditions.
+        """
         at = place(center, "The center of a ball", 3)
         size = number(radius, "The radius of a ball", positive=True)
         matrix = size * np.eye(3)
@@ -330,7 +335,13 @@ class Cylinder(Solid):
         *,
         name: str = "cylinder",
     ):
-        """`center` is a pair of numbers (x, y), `height` the lower and the upper end along z."""
+        """
+        Args:
+            center: a pair of numbers (x, y).
+            radius: a positive number.
+            height: the lower and the upper end along z.
+            name: of its parts: `cylinder.side`, `cylinder.bottom` and `cylinder.top`.
+        """
         x, y = place(center, "The center of a cylinder", 2)
         size = number(radius, "The radius of a cylinder", positive=True)
         low, high = place(height, "The height of a cylinder", 2)
