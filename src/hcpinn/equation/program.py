@@ -109,7 +109,7 @@ class Program:
     def _rounds(self, equation: Any, inputs: tuple[Any, ...]) -> list[Any] | None:
         """A loop round by round, if it is short and computes: a search, on integers, only rises and falls."""
         p = equation.params
-        consts, carried = p["num_consts"], p["num_carry"]
+        consts, carried = _scan_counts(p)
         each = inputs[consts + carried :]
         floats = [v for v in equation.outvars[:carried] if np.issubdtype(v.aval.dtype, np.inexact)]
         own = len(equation.outvars) > carried
@@ -152,6 +152,14 @@ class Program:
                 outputs = bounds.apply(operation.equation, inputs)
                 known.update(zip(operation.outputs, outputs, strict=True))
         return [known[n] for n in wanted]
+
+
+def _scan_counts(parameters: dict[str, Any]) -> tuple[int, int]:
+    """How many constants and carried values a scan takes, as JAX before and since 0.12 writes it."""
+    if "num_consts" in parameters:
+        return parameters["num_consts"], parameters["num_carry"]
+    consts, carried, _ = parameters["ft_in"].unpack()
+    return len(list(consts.vals)), len(list(carried.vals))
 
 
 def _inner(equation: Any) -> tuple[Any, Sequence[Any]] | None:
