@@ -54,7 +54,7 @@ def solve(
         problem: what to solve, or the name of a problem of the catalogue or of a `.toml` file.
         method: how: a `Method`, an `Evolution`, or the name of one. By default `evolve`; where that does not
             apply, or ends with an estimated error above 1e-3 and above `accuracy`, `expert` takes over.
-        seed: the seed of everything random. Same seed, same machine, same compiled programs: same bits.
+        seed: the seed of everything random. Same seed, machine, cores and compiled programs: same bits.
         accuracy: the relative L2 error up to which the solution counts as converged. `evolve`, and methods
             of several lessons such as `expert`, stop where their own estimate of the error is below it.
         out: a folder for checkpoints, so that an interrupted training can be resumed; one training at a time
