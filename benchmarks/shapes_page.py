@@ -27,11 +27,11 @@ def sections() -> dict[str, str]:
         "those of the processor."
     )
     if rows := found.get("exact"):
-        values, slopes = (max(row[kind] for row in rows) for kind in ("values", "slopes"))
+        values, slopes = (max(row[kind] or 0.0 for row in rows) for kind in ("values", "slopes"))
         about += (
             f" At 10,000 points of the boundary of {len(rows)} shapes each, prescribed values are off by at "
             f"most {short(values)} of the function's size for random output weights, and u + ∂u/∂n = 0, held "
-            f"by a null space, by {short(slopes)} of its largest slope."
+            f"by a null space, by {short(slopes)} of its largest slope, where no corner is re-entrant."
         )
     tables = {
         "heat": _heat, "eigenvalues": _spectra, "phases": _phases, "train": _trained, "cost": _cost,

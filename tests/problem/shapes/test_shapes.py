@@ -2,6 +2,8 @@
 
 import json
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -259,3 +261,15 @@ def test_a_mask_counts_the_boundary_in():
     mesh = np.stack([m.ravel() for m in np.meshgrid(axis, axis, indexing="ij")], axis=1)
     away = np.hypot(*(mesh - 0.5).T)
     assert np.array_equal(plate.mask(mesh), away >= 0.25)
+
+
+def test_a_gate_may_be_made_while_a_function_is_traced():
+    egg = hc.Implicit(lambda x, y: 1 - x**2 - (1 + 0.3 * x) * y**2, ((-2, 2), (-2, 2)))
+    points = egg.inside(np.random.default_rng(0).random((5, 2)))
+    found = jax.jit(lambda p: egg.edge_factor(egg.parts, p))(jnp.asarray(points))
+    assert np.allclose(found, egg.edge_factor(egg.parts, points), rtol=1e-5)
+
+
+def test_no_point_of_a_union_is_without_weight():
+    keyhole = hc.Disk() | hc.Box((-0.3, 0.3), (-2, 0))
+    assert (keyhole.quadrature(660)[1] > 0).all()

@@ -117,7 +117,7 @@ class Level(Carrier):
         """By a compiled program for few sizes."""
         size = 1 << max(6, (max(len(points), 1) - 1).bit_length())
         more = np.concatenate([points, np.broadcast_to(points[:1], (size - len(points), points.shape[1]))])
-        with double():
+        with double(), jax.ensure_compile_time_eval():  # a gate may be made while a function is traced
             return np.asarray(function(jnp.asarray(more)))[: len(points)]
 
     @cached_property

@@ -98,7 +98,9 @@ class Slices:
                 p, w = self._tensor(cell, box, spacing)
                 points.append(p)
                 weights.append(w)
-        return np.concatenate(points), np.concatenate(weights)
+        found = np.concatenate(weights)
+        kept = found > 0  # a cell as thin as rounding has none
+        return np.concatenate(points)[kept], found[kept]
 
     def _tensor(self, cell: Cell, box: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
         (u0, u1), (v0, v1) = box
