@@ -47,7 +47,6 @@ def compared(name, settings, folder):
         "verdict": facts["verdict"],
         "rel_l2": facts["rel_l2"],
         "same_bits": all(np.array_equal(one[n], other[n], equal_nan=True) for n in one),
-        "same_errors": facts["rel_l2"] == python.rel_l2,
         "same_steps": text.history.stages == python.history.stages,
         "cpu_s": round(seconds, 1),
     }

@@ -40,10 +40,10 @@ def documented(kind):
     texts = [inspect.getdoc(kind) or "", inspect.getdoc(kind.__init__) or ""]
     for base in kind.__mro__[:-1]:
         with contextlib.suppress(OSError, TypeError):
-            body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0].body
+            [tree] = ast.parse(textwrap.dedent(inspect.getsource(base))).body
             texts += [
                 ast.unparse(a.target)
-                for a, b in itertools.pairwise(body)
+                for a, b in itertools.pairwise(getattr(tree, "body", []))
                 if isinstance(a, ast.AnnAssign) and isinstance(b, ast.Expr)
             ]
     return " ".join(texts)
