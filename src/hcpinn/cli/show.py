@@ -68,7 +68,7 @@ def _means(problem: Problem) -> dict[str, str]:
     from ..reference import planned
 
     why = applies(problem)
-    engine = f"{DEFAULT}; if that fails, {TAKES_OVER}" if problem.domain.product else DEFAULT
+    engine = f"{DEFAULT}; if that fails, {TAKES_OVER}"
     if why is not None:
         engine = f"{TAKES_OVER}, which trains: {why}"
     return {"solved by": engine, "checked by": planned(problem)}
