@@ -52,11 +52,7 @@ def reacting_flow() -> hc.Problem:
         horizon=1.0,
         rhs=lambda u, beta, nu, rho: -beta * u.x + nu * u.xx + rho * u * (1 - u),
         initial=lambda x: jnp.exp(-((x - np.pi) ** 2) / (2 * (np.pi / 2) ** 2)),
-        parameters={
-            "beta": hc.Between(1, 20),
-            "nu": hc.Between(1, 20, log=True),
-            "rho": hc.Between(1, 20, log=True),
-        },
+        parameters={"beta": hc.Between(1, 20), "nu": hc.Between(1, 20), "rho": hc.Between(1, 20)},
     )
 
 

@@ -33,11 +33,13 @@ def sections() -> dict[str, str]:
     for name, row in found["cases"].items():
         cells = [f"{name}, {row['ranges']}", _short(row["accuracy"])]
         cells += [f"{_short(row['worst_error'])} of {row['checked']}", _short(row["estimated_error"])]
-        cells += [_short(max(row["slopes"].values())), str(row["nodes"]), f"{row['cpu_s']:.0f}"]
+        slopes = _short(max(row["slopes"].values())) if "slopes" in row else "–"
+        cells += [slopes, str(row["nodes"]), f"{row['cpu_s']:.0f}"]
         cells += [f"{row['classical_cpu_s']:.1f} s", str(row["pays_after"])]
         lines.append("| " + " | ".join(cells) + " |")
-        cells = [name, *(_short(row[key]) for key in _SPEEDS), _short(row["page_difference"])]
-        speeds.append("| " + " | ".join([*cells, f"{row['page_megabytes']:.1f} MB"]) + " |")
+        if "page_difference" in row:
+            cells = [name, *(_short(row[key]) for key in _SPEEDS), _short(row["page_difference"])]
+            speeds.append("| " + " | ".join([*cells, f"{row['page_megabytes']:.1f} MB"]) + " |")
     origin = (
         f"Measured on {found['device'].removeprefix('cpu: ')}, JAX {found['versions']['jax']}, by "
         "`benchmarks/families.py`, in CPU seconds with compilation. The worst error is that of so many "
@@ -46,11 +48,15 @@ def sections() -> dict[str, str]:
         "the family pays."
     )
     fast = (
-        "Values per second, in Python and in the page, in one run: curves are values at one time and one "
-        "parameter, samples those at one place for random parameters. The page differs from Python by at "
-        "most so much at 1,000 random points."
+        "Values per second, in Python and in the page, in one run: curves are values at one parameter, on a "
+        "grid in Python and along x in the page, samples those at one place for random parameters. The page "
+        "differs from Python by at most so much at 1,000 random points."
     )
-    return {"families": "\n".join([origin, "", *lines, "", fast, "", *speeds])}
+    beside = (
+        "`reacting-flow` is the equation of P²INN (Cho et al., ICML 2024), a network with the parameters as "
+        "inputs, whose published relative errors over such equations go from 0.009 to 0.37."
+    )
+    return {"families": "\n".join([origin, "", *lines, "", beside, "", fast, "", *speeds])}
 
 
 _SPEEDS = ("grid_values_per_cpu_s", "page_grid_values_per_s", "samples_per_cpu_s", "page_samples_per_s")
