@@ -27,11 +27,12 @@ def sections() -> dict[str, str]:
         "those of the processor."
     )
     if rows := found.get("exact"):
-        values, slopes = (max(row[kind] or 0.0 for row in rows) for kind in ("values", "slopes"))
+        values, slopes = ([row[k] for row in rows if row[k] is not None] for k in ("values", "slopes"))
         about += (
             f" At 10,000 points of the boundary of {len(rows)} shapes each, prescribed values are off by at "
-            f"most {short(values)} of the function's size for random output weights, and u + ∂u/∂n = 0, held "
-            f"by a null space, by {short(slopes)} of its largest slope, where no corner is re-entrant."
+            f"most {short(max(values))} of the function's size for random weights. u + ∂u/∂n = 0, held "
+            f"by a null space of 300 features, is off by {short(min(slopes))} to {short(max(slopes))} "
+            "of its largest slope, where no corner is re-entrant."
         )
     tables = {
         "heat": _heat, "eigenvalues": _spectra, "phases": _phases, "train": _trained, "cost": _cost,

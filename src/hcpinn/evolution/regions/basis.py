@@ -24,6 +24,10 @@ from .layer import RegionLayer
 _CUT = 1e-11
 """Singular values of features, over the largest, below which there is nothing but rounding."""
 
+_ON_BOUNDARY = {2: 8.0, 3: 14.0}
+"""Points on the boundary at which conditions are looked at, over the features to the power of its share of
+the dimensions: by their number."""
+
 _NULL = 1e-10
 """Singular values of the conditions, over the largest, that count as zero."""
 
@@ -136,7 +140,8 @@ def make_basis(
     layer = dataclasses.replace(layer, mix=rows[:rank].T / sizes[:rank])
     values: dict[Index, np.ndarray] = {zero: columns[:, :rank] / root}
     values |= {i: f @ layer.mix for i, f in zip(order[1:], neurons[1:], strict=True)}
-    held = held_on(problem, conditions, round(8 * math.sqrt(len(layer.biases))) + 64)
+    many, dimension = len(layer.biases), problem.domain.dimension
+    held = held_on(problem, conditions, round(_ON_BOUNDARY[dimension] * many ** (1 - 1 / dimension)) + 64)
     null, reach = np.eye(rank), np.zeros((rank, 0))
     carried: dict[Index, np.ndarray] = {}
     if held:
