@@ -12,15 +12,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import get_lapack_funcs
 
 from ..problem import Problem
 from .basis import Bases
+from .dense import Solvers, growth_rate, shifted_solvers
 from .lift import Carrier
 from .motion import calming, tempo
 from .pointwise import Pointwise
 
-Solvers = Callable[[complex], Callable[[np.ndarray], np.ndarray]]
 """A function of μ that gives a solver of (μ − J) x = b."""
 
 
@@ -96,7 +95,7 @@ class Projection:
         of = self.jacobian if len(self.bases) == 1 else self._axial
         levels = [of(self.problem.start, state, level) for level in range(self.order)]
         each = zip(*(found if isinstance(found, list) else [found] for found in levels), strict=True)
-        return max(_growth(*matrices) for matrices in each)
+        return max(growth_rate(*matrices) for matrices in each)
 
     def psi(self, times: np.ndarray) -> np.ndarray:
         """ψ and its derivatives at the points; Newton's method asks for the same times again and again."""
@@ -224,32 +223,9 @@ class Projection:
         """Solvers of (μ − J) x = b: exact along one axis, by the middle of each slope's range on a box."""
         if len(self.bases) > 1:
             return self._diagonal(time, state)
-        matrix = self.jacobian(time, state)
         damped = any(index[0] for index in self.pointwise.orders)
         damping = self.jacobian(time, state, 1) if damped else None
-
-        def solver(shift: complex) -> Callable[[np.ndarray], np.ndarray]:
-            real = np.imag(shift) == 0
-            shift = np.real(shift) if real else shift
-            shifted = (-matrix).astype(float if real else complex)
-            if damping is not None:
-                shifted -= shift * damping
-            shifted[np.diag_indices(len(matrix))] += shift**self.order
-            factor, solve = get_lapack_funcs(("getrf", "getrs"), (shifted,))
-            lu, pivots, _ = factor(shifted, overwrite_a=True)
-
-            def apply(right: np.ndarray) -> np.ndarray:
-                right = np.real(right) if real else right
-                if self.order == 1:
-                    return solve(lu, pivots, right)[0]
-                first, second = self._levels(right)
-                drag = 0.0 if damping is None else damping @ first
-                place = solve(lu, pivots, second + shift * first - drag)[0]
-                return np.concatenate([place, shift * place - first])
-
-            return apply
-
-        return solver
+        return shifted_solvers(self.jacobian(time, state), damping, self.order)
 
     def _diagonal(self, time: float, state: np.ndarray) -> Solvers:
         """By J with numbers for coefficients, in the eigenvectors of Q′ᵀ W Q′ along each axis."""
@@ -343,17 +319,3 @@ class Projection:
             vectors = each[0] if len(each) == 1 else np.stack([each[kind] for kind in bases.of])
             found.append((vectors, diagonals))
         return found
-
-
-def _growth(matrix: np.ndarray, damping: np.ndarray | None = None) -> float:
-    """The largest real part of the eigenvalues; of the symmetric part's, where that is no more than zero.
-
-    With `damping` those of x″ = matrix x + damping x′.
-    """
-    if damping is not None:
-        if not damping.any():
-            return float(np.real(np.sqrt(np.linalg.eigvals(matrix).astype(complex))).max())
-        unit = np.eye(len(matrix))
-        return float(np.linalg.eigvals(np.block([[0 * unit, unit], [matrix, damping]])).real.max())
-    bound = float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[-1])
-    return bound if bound <= 0 else float(np.real(np.linalg.eigvals(matrix)).max())

@@ -12,9 +12,9 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from scipy.linalg import get_lapack_funcs
 
 from ...problem import Index, Problem
+from ..dense import Solvers, growth_rate, shifted_solvers
 from ..lift import Carrier
 from ..motion import calming, tempo
 from ..pointwise import Pointwise
@@ -213,41 +213,10 @@ class RegionSystem:
     def growth(self) -> float:
         """The largest real part of the eigenvalues of J at the start: at what rate rounding grows."""
         state = np.zeros(self.unknowns)
-        matrix = self.jacobian(self.problem.start, state)
-        if self.order == 1:
-            return float(np.real(np.linalg.eigvals(matrix)).max())
-        damping = self.jacobian(self.problem.start, state, 1)
-        if not damping.any():
-            return float(np.real(np.sqrt(np.linalg.eigvals(matrix).astype(complex))).max())
-        unit = np.eye(len(matrix))
-        whole = np.block([[0 * unit, unit], [matrix, damping]])
-        return float(np.real(np.linalg.eigvals(whole)).max())
+        return growth_rate(*(self.jacobian(self.problem.start, state, k) for k in range(self.order)))
 
-    def linearised(self, time: float, state: np.ndarray) -> Callable[[complex], Callable[..., np.ndarray]]:
+    def linearised(self, time: float, state: np.ndarray) -> Solvers:
         """Solvers of (μ − J) x = b."""
-        matrix = self.jacobian(time, state)
         damped = any(index[0] for index in self.pointwise.orders)
         damping = self.jacobian(time, state, 1) if damped else None
-
-        def solver(shift: complex) -> Callable[[np.ndarray], np.ndarray]:
-            real = np.imag(shift) == 0
-            shift = np.real(shift) if real else shift
-            shifted = (-matrix).astype(float if real else complex)
-            if damping is not None:
-                shifted -= shift * damping
-            shifted[np.diag_indices(len(matrix))] += shift**self.order
-            factor, solve = get_lapack_funcs(("getrf", "getrs"), (shifted,))
-            lu, pivots, _ = factor(shifted, overwrite_a=True)
-
-            def apply(right: np.ndarray) -> np.ndarray:
-                right = np.real(right) if real else right
-                if self.order == 1:
-                    return solve(lu, pivots, right)[0]
-                first, second = np.split(right, 2)
-                drag = 0.0 if damping is None else damping @ first
-                place = solve(lu, pivots, second + shift * first - drag)[0]
-                return np.concatenate([place, shift * place - first])
-
-            return apply
-
-        return solver
+        return shifted_solvers(self.jacobian(time, state), damping, self.order)
