@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import typer
 from PIL import Image
+from typer.core import TyperGroup
 
 import hcpinn as hc
 from command_line import assert_refused, hcpinn
@@ -216,7 +217,9 @@ def test_help_is_whole_at_80_columns_and_breaks_no_example(command, monkeypatch)
     code, said, _ = hcpinn(command, "--help")
     assert code == 0
     assert max(map(len, said.splitlines())) <= 80
-    for option in typer.main.get_command(app).commands[command].params:
+    commands = typer.main.get_command(app)
+    assert isinstance(commands, TyperGroup)
+    for option in commands.commands[command].params:
         assert all(f" {name} " in said for name in option.opts if name.startswith("-"))
     lines = [line.rstrip() for line in said.split("╭")[0].splitlines()]
     for line, after in itertools.pairwise(lines):
