@@ -67,7 +67,7 @@ Wanted = Callable[[str], bool]
 
 
 def space_of(problem: hc.Problem) -> RegionSpace:
-    return RegionSpace(problem, Carrier(problem), Pointwise(problem), Limits(), 0)
+    return RegionSpace(problem, Carrier(problem), Pointwise(problem), Limits())
 
 
 def exact(wanted: Wanted) -> Iterator[Row]:

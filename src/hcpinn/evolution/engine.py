@@ -71,6 +71,9 @@ _SHARPER = 16.0, 0.55
 About what lies between two passes, squared: so consecutive passes never take like steps.
 """
 
+_HELPFUL = {True: 0.5, False: 0.75}
+"""What more features leave of an estimate, where they help: in a box each axis gets them, elsewhere all share."""
+
 _RISE = 10.0
 """e to this power is what rounding may grow to over the horizon by a basis alone."""
 
@@ -213,7 +216,9 @@ class Engine:
         if self.problem.domain.product:
             given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
         else:
-            self.region = RegionSpace(self.problem, self.carrier, self.pointwise, self.limits, self.seed)
+            self.region = RegionSpace(
+                self.problem, self.carrier, self.pointwise, self.limits, self.seed, self.accuracy
+            )
             first, most = self.region.first, self.region.most
         density: list[Density | None] = list(given)
         previous: Solved | None = None
@@ -252,11 +257,11 @@ class Engine:
                 return Stop.TIME  # a pass with more features takes longer than the last one
             found = [] if self.region else densities(solved.projection, solved.track, self.accuracy)
             if self.region is not None:
-                self.region.adapt(solved, self.accuracy)
+                self.region.adapt(solved)
             density = [larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
             self.density = density
             previous = solved
-            held = not held and before / 2 < estimate < np.inf
+            held = not held and _HELPFUL[self.region is None] * before < estimate < np.inf
             if held:  # the error may be one of time, which features do not lower
                 self.sharpened += 1
             else:
@@ -264,6 +269,8 @@ class Engine:
 
     def _bytes(self, count: int, last: Solved) -> float:
         """About how much memory a pass with so many features takes, that of as many steps as the last one."""
+        if self.region is not None:
+            return self.region.takes(count, last)
         grown = count / self.passes[-1].features
         stages, projection = last.track.stages, last.projection
         unknowns = projection.unknowns * grown**self.dimensions

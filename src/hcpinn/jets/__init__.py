@@ -8,6 +8,7 @@ from .taylor import (
     add as add,
     closure as closure,
     compose as compose,
+    exponential as exponential,
     linear as linear,
     product as product,
     tanh as tanh,

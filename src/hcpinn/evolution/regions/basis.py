@@ -140,7 +140,7 @@ def make_basis(
     layer = dataclasses.replace(layer, mix=rows[:rank].T / sizes[:rank])
     values: dict[Index, np.ndarray] = {zero: columns[:, :rank] / root}
     values |= {i: f @ layer.mix for i, f in zip(order[1:], neurons[1:], strict=True)}
-    many, dimension = len(layer.biases), problem.domain.dimension
+    many, dimension = len(rows), problem.domain.dimension
     held = held_on(problem, conditions, round(_ON_BOUNDARY[dimension] * many ** (1 - 1 / dimension)) + 64)
     null, reach = np.eye(rank), np.zeros((rank, 0))
     carried: dict[Index, np.ndarray] = {}

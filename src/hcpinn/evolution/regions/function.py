@@ -21,6 +21,9 @@ from .system import RegionSystem
 
 _BATCH = 64
 
+_ARRAYS = "weights", "biases", "centres", "widths", "mix"
+"""What a file holds of a layer, in the order of its fields."""
+
 
 class RegionFunction(eqx.Module):
     """u(t, x), traceable: usable inside `jit`, `grad` and `vmap`."""
@@ -102,9 +105,7 @@ class RegionFunction(eqx.Module):
         for number, (layer, powers) in enumerate(zip(self.layers, self.powers, strict=True)):
             arrays |= {
                 f"powers.{number}": np.asarray(powers),
-                f"layer.{number}.weights": np.asarray(layer.weights),
-                f"layer.{number}.biases": np.asarray(layer.biases),
-                f"layer.{number}.mix": np.asarray(layer.mix),
+                **{f"layer.{number}.{name}": np.asarray(getattr(layer, name)) for name in _ARRAYS},
                 f"layer.{number}.gated": np.array([part in layer.gated for part in layer.domain.parts]),
             }
         return arrays
@@ -114,11 +115,10 @@ class RegionFunction(eqx.Module):
         """The function that `to_arrays` took apart, for the same problem."""
         layers, powers = [], []
         for number in range(len(problem.components)):
-            weights, biases, mix, gated = (
-                np.asarray(arrays[f"layer.{number}.{name}"]) for name in ("weights", "biases", "mix", "gated")
-            )
+            sampled = [np.asarray(arrays[f"layer.{number}.{name}"]) for name in _ARRAYS]
+            gated = np.asarray(arrays[f"layer.{number}.gated"])
             parts = tuple(p for p, own in zip(problem.domain.parts, gated, strict=True) if own)
-            layers.append(RegionLayer(weights, biases, mix, cast(Shape, problem.domain), parts))
+            layers.append(RegionLayer(*sampled, cast(Shape, problem.domain), parts))
             powers.append(np.asarray(arrays[f"powers.{number}"]))
         with double():
             return cls(tuple(layers), np.asarray(arrays["edges"]), tuple(powers), Carrier(problem))

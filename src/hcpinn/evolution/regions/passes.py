@@ -21,16 +21,19 @@ from .system import RegionSystem
 Pairs = tuple[np.ndarray, np.ndarray]
 """Points between which a solution changes fast, two arrays of rows."""
 
-_ROOM = 2.2
+_ROOM = 3.0
 """Points per feature."""
 
 _CANDIDATES, _LOOKED = 6000, 33
 """Pairs among which fronts are looked for, and times at which."""
 
-_STEEP = 5.0
-"""Changes of a solution over the size of the region above which it has fronts."""
+_STEEP = 1.0
+"""Changes of a solution over the distance of features above which it has fronts: bells resolve all others."""
 
 _COMPARED = 33
+
+_TABLES = 9
+"""Matrices of points × features that a basis holds at once while it is made."""
 
 _RISE = 10.0
 """e to this power is what rounding may grow to over the horizon by a basis alone."""
@@ -39,12 +42,20 @@ _RISE = 10.0
 class RegionSpace:
     """Passes over a curved domain, for the engine."""
 
-    first, most = 300, 2000
-    """Features in the first pass, and the most: 2,000 take less than 1 GB."""
+    first, most = 300, 3100
+    """Features in the first pass, and the most, where memory has room for them."""
 
-    def __init__(self, problem: Problem, carrier: Carrier, pointwise: Pointwise, limits: Limits, seed: int):
+    def __init__(
+        self,
+        problem: Problem,
+        carrier: Carrier,
+        pointwise: Pointwise,
+        limits: Limits,
+        seed: int = 0,
+        accuracy: float = 1e-6,
+    ):
         self.problem, self.carrier, self.pointwise = problem, carrier, pointwise
-        self.limits, self.seed = limits, seed
+        self.limits, self.seed, self.accuracy = limits, seed, accuracy
         self.pairs: Pairs | None = None
         """Where the pass before has found fronts."""
         self.indices: list[Index] = sorted({i[1:] for i in carrier.indices})
@@ -56,6 +67,13 @@ class RegionSpace:
             self.limits.check()
             system = self._on(count, None, number)
         return system
+
+    def takes(self, count: int, last: Solved) -> float:
+        """About how many bytes a pass with so many features takes."""
+        kinds = {id(b): len(b.layer.mix) for b in last.projection.bases}
+        grown = count / max(kinds.values())
+        tables = _TABLES * len(kinds) * _ROOM * count**2
+        return 8.0 * (tables + (3 + last.track.stages) * (grown * last.projection.unknowns) ** 2)
 
     @cached_property
     def _tolerable(self) -> float:
@@ -71,13 +89,13 @@ class RegionSpace:
             conditions = conditions_of(problem, field)
             if conditions not in kinds:
                 rng = np.random.default_rng([self.seed, number])
-                layer = sample(domain, gated_parts(conditions), count, pairs, rng)
+                layer = sample(domain, gated_parts(conditions), count, pairs, rng, self.accuracy)
                 kinds[conditions] = make_basis(problem, conditions, layer, points, weights, self.indices)
                 self.limits.check()
             bases.append(kinds[conditions])
         return RegionSystem(problem, self.pointwise, self.carrier, bases)
 
-    def adapt(self, solved: Solved, accuracy: float) -> None:
+    def adapt(self, solved: Solved) -> None:
         """Pairs of points by how much the solution changes between them, if it has fronts."""
         system, domain = solved.projection, self.problem.domain
         rng = np.random.default_rng(0)
@@ -91,9 +109,10 @@ class RegionSpace:
         function = assemble(system, solved.track)
         zero = (0,) * (1 + domain.dimension)
         change = np.abs(function.on_points(times, a, zero) - function.on_points(times, b, zero))
-        sizes = np.maximum(change.max(axis=(1, 2)), accuracy * system.scale)
+        sizes = np.maximum(change.max(axis=(1, 2)), self.accuracy * system.scale)
         rate = (change / sizes[:, None, None]).max(axis=(0, 1)) / np.linalg.norm(b - a, axis=1)
-        steepest = np.quantile(rate, 0.99) * max(domain.lengths)
+        apart = (domain.volume / len(system.bases[0].layer.mix)) ** (1 / domain.dimension)
+        steepest = np.quantile(rate, 0.99) * apart
         chosen = rng.choice(len(a), 4 * self.most, p=rate / rate.sum())
         self.pairs = (a[chosen], b[chosen]) if steepest > _STEEP else None
 
