@@ -31,6 +31,9 @@ the dimensions: by their number."""
 _NULL = 1e-10
 """Singular values of the conditions, over the largest, that count as zero."""
 
+_FIRM = 1e-7
+"""Those through which data are carried: weaker ones would magnify rounding in the data."""
+
 Conditions = tuple[tuple[str, tuple[tuple[float, ...], ...]], ...]
 """By part the factors of the conditions on one field: fields with equal ones share a basis."""
 
@@ -145,13 +148,33 @@ def make_basis(
     null, reach = np.eye(rank), np.zeros((rank, 0))
     carried: dict[Index, np.ndarray] = {}
     if held:
-        left, found, right = np.linalg.svd(_rows(layer, held))
+        conditioned = _rows(layer, held)
+        left, found, right = np.linalg.svd(conditioned)
         full = int(np.sum(found > _NULL * found[0]))
         null = right[full:].T
-        reach = right[:full].T @ (left[:, :full] / found[:full]).T
+        reach = _reach(conditioned, sizes[:rank] / sizes[0], (left, found, right))
         carried = {i: v @ reach for i, v in values.items()}
         values = {i: v @ null for i, v in values.items()}
     return RegionBasis(layer, points, weights, values, null, held, reach, carried)
+
+
+def _reach(
+    rows: np.ndarray, sizes: np.ndarray, parts: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """R with B R h = h: functions that carry data h, as smooth as the basis has them.
+
+    The smallest function that has given slopes at the boundary is a layer that no point of the region sees.
+    So functions that need large output weights, those with small singular values, count more; what is left
+    of the data, by the smallest function after all.
+    """
+    smooth = np.sqrt(sizes)
+    left, found, right = np.linalg.svd(rows * smooth, full_matrices=False)
+    firm = int(np.sum(found > _FIRM * found[0]))
+    first = smooth[:, None] * (right[:firm].T / found[:firm]) @ left[:, :firm].T
+    left, found, right = parts
+    firm = int(np.sum(found > _FIRM * found[0]))
+    second = (right[:firm].T / found[:firm]) @ left[:, :firm].T
+    return first + second - second @ (rows @ first)
 
 
 def moved(basis: RegionBasis, points: np.ndarray, weights: np.ndarray) -> RegionBasis:
