@@ -25,7 +25,7 @@ LETTERS = contrast(
 SPILLED = """
 Array.from(document.querySelectorAll(".md-content *")).filter((e) => e.checkVisibility() && !e.closest("iframe, .md-clipboard, annotation"))
   .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && ["auto", "scroll", "hidden"].includes(getComputedStyle(e).overflowX)
-     && !(e.matches(".md-typeset__scrollwrap, .md-typeset__table, table")) || e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("table"))
+     && !(e.matches(".md-typeset__scrollwrap, .md-typeset__table, table")) || e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("table, .md-typeset__scrollwrap > *"))
   .map((e) => e.tagName + "." + e.className + ": " + e.textContent.trim().slice(0, 60)).slice(0, 5)
 """
 """What is cut off or sticks out; wide tables may be scrolled."""

@@ -22,7 +22,7 @@ def eigenvalues(domain, boundary, features, count):
         domain=domain, horizon=1.0, boundary=boundary, rhs=lambda u: u.laplacian, initial=0.0
     )
     with double():
-        space = RegionSpace(problem, Carrier(problem), Pointwise(problem), Limits(), 0)
+        space = RegionSpace(problem, Carrier(problem), Pointwise(problem), Limits())
         system = space.projection(features, 0)
         found = np.linalg.eigvals(system.jacobian(0.0, system.start()))
     found = found[np.argsort(-found.real)][:count]
@@ -128,3 +128,24 @@ def test_what_an_evolution_cannot_do_is_said():
     fourth, _ = heat(rhs=lambda u: -u.xxxx, boundary=hc.Neumann(0.0), initial=0.0)
     with pytest.raises(hc.HcpinnError, match="curved domains an evolution takes at most 2"):
         evolve(fourth)
+
+
+def test_data_on_slopes_are_carried_by_smooth_functions():
+    problem = hc.Problem(
+        domain=hc.Disk(), horizon=1.0, boundary=hc.Neumann(0.0), rhs=lambda u: u.laplacian, initial=0.0
+    )
+    with double():
+        space = RegionSpace(problem, Carrier(problem), Pointwise(problem), Limits())
+        (basis,) = space.projection(400, 0).bases
+    (held,) = basis.held
+    x, y = held.points.T
+    data = held.root * (x**2 - y**2)  # the slope of (x² − y²) / 2, which is harmonic
+    found = {index: table @ data for index, table in basis.carried.items()}
+    x, y = basis.points.T
+    assert np.abs(found[2, 0] + found[0, 2]).max() < 100
+    assert np.abs(found[0, 0]).max() < 10
+    across = basis.layer.at(held.points, [(1, 0), (0, 1)])
+    slope = sum(
+        n * (f @ basis.layer.mix @ (basis.reach @ data)) for n, f in zip(held.points.T, across, strict=True)
+    )
+    assert np.allclose(slope, held.points[:, 0] ** 2 - held.points[:, 1] ** 2, atol=1e-8)

@@ -76,3 +76,14 @@ def test_fingerprints_know_order_and_velocity():
 def test_a_wave_does_not_grow_and_a_saddle_does():
     assert growth_rate(string()) < 1e-6
     np.testing.assert_allclose(growth_rate(string(lambda u: 9.0 * u)), 3.0, rtol=1e-9)
+
+
+def test_where_data_have_a_kink_its_slopes_are_left_out_of_the_growth():
+    problem = Problem(
+        domain=Interval(-1, 1),
+        horizon=1.0,
+        boundary=Dirichlet(0.0),
+        rhs=lambda u: u.xx + 3 * u,
+        initial=lambda x: jnp.sqrt(jnp.maximum(0.25 - x**2, 0.0)),
+    )
+    np.testing.assert_allclose(growth_rate(problem), 3.0)

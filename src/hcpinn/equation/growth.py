@@ -45,16 +45,19 @@ def growth_rate(problem: Problem) -> float:
         wave = 2 * np.pi * number / shortest
         # With u_t an unknown of its own for the second order: its rate is F, and that of u is it.
         matrix = np.zeros((_PLACES, order * count, order * count), complex)
-        for number in range((order - 1) * count):
-            matrix[:, number, count + number] = 1.0
+        for field in range((order - 1) * count):
+            matrix[:, field, count + field] = 1.0
         for (target, (source, index)), slope in direct.items():
             # Only waves along the first axis: oblique ones grow no faster in the equations of the catalogue.
             if not any(index[2:]):
                 row, column = (order - 1) * count + target, index[0] * count + source
                 matrix[:, row, column] += np.asarray(slope) * (1j * wave) ** index[1]
-        rates = np.real(np.linalg.eigvals(matrix)).max(axis=1)
+        # Data with a kink, such as √max(x, 0), have no slopes in places.
+        smooth = np.isfinite(matrix).all(axis=(1, 2))
+        rates = np.zeros(_PLACES)
+        rates[smooth] = np.real(np.linalg.eigvals(matrix[smooth])).max(axis=1, initial=-np.inf)
         for (target, (source, index)), slope in mirrored.items():
             if target == source and not any(index[1:]):
                 rates = rates + np.abs(np.asarray(slope))
-        highest = max(highest, float(np.max(rates)))
+        highest = max(highest, float(np.nanmax(rates)))
     return highest

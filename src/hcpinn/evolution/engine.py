@@ -72,7 +72,7 @@ About what lies between two passes, squared: so consecutive passes never take li
 """
 
 _HELPFUL = {True: 0.5, False: 0.75}
-"""What more features leave of an estimate, where they help: in a box each axis gets them, elsewhere all share."""
+"""What more features leave of an estimate, where they help: in a box; elsewhere all axes share them."""
 
 _RISE = 10.0
 """e to this power is what rounding may grow to over the horizon by a basis alone."""

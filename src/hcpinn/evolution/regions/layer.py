@@ -79,7 +79,7 @@ class RegionLayer(eqx.Module):
         return [hidden[index] for index in indices]
 
     def _exponent(self, embedded: Jet, indices: Sequence[Index]) -> Jet:
-        """−|(E − c) / s|² / 2, from differences: the small functions of a basis magnify what rounding leaves."""
+        """−|(E − c) / s|² / 2, from differences: the small functions of a basis magnify rounding."""
         total: Jet = {}
         for number, (row, width) in enumerate(zip(self.centres, self.widths, strict=True)):
             one = jnp.zeros_like(self.centres).at[number].set(1 / width)
@@ -112,7 +112,7 @@ def sample(
     rng: np.random.Generator,
     accuracy: float,
 ) -> RegionLayer:
-    """About `count` features: all smooth, or half of them rising between `pairs` of points, two arrays of rows."""
+    """About `count` features, all smooth or half of them rising between `pairs`, two arrays of points."""
     steep = 0 if pairs is None else count // 2
     flat = round(_FLAT * (count - steep))
     inside = domain.embedded(domain.inside(rng.random((flat, domain.dimension))))
