@@ -6,6 +6,7 @@ of them. For uₜₜ = F the state is (c, c′).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -60,7 +61,7 @@ class RegionSystem:
         return np.maximum(self._scale, floor)
 
     def start(self) -> np.ndarray:
-        """The state at t₀, which is zero: ψ starts at the initial data, but for what conditions refuse."""
+        """The state at t₀: ψ starts at the initial data, and the basis takes back what carries data there."""
         place = [jnp.asarray(c) for c in self.space.T]
         exact = np.asarray(self.problem.to_components(self.problem.initial_values(place))).T
         sizes = np.sqrt((exact**2) @ self.weights)
@@ -73,7 +74,21 @@ class RegionSystem:
             sizes[at : at + width] = np.linalg.norm(sizes[at : at + width])
             at += width
         self._scale = sizes
-        return np.zeros(self.unknowns)
+        at = np.array([self.problem.start])
+        return self.taken_back(lambda component, order: self.missing(component, at, order))[:, 0]
+
+    def taken_back(self, data: Callable[[int, int], np.ndarray], columns: int = 1) -> np.ndarray:
+        """The state that makes R h as small as the basis allows at t₀: unknowns × columns.
+
+        Where the initial data miss a condition on a slope, a thin layer is left; else h is zero there.
+        """
+        state = np.zeros((self.unknowns, columns))
+        for level, (k, basis) in itertools.product(range(self.order), enumerate(self.bases)):
+            if basis.held:
+                first = level * self.edges[-1] + self.edges[k]
+                carried = basis.reach @ data(k, level).reshape(-1, columns)
+                state[first : first + basis.rank] = -basis.null.T @ carried
+        return state
 
     def size(self, change: np.ndarray) -> float:
         """The L² size of a change relative to each component's; the worst counts."""

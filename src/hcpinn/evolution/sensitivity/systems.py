@@ -117,7 +117,10 @@ class OpenRegion(RegionSystem):
 
     def begin(self) -> np.ndarray:
         """∂c/∂θ at the start: unknowns × parameters."""
-        return np.zeros((self.unknowns, len(self.theta)))
+        count, at = len(self.theta), np.array([self.problem.start])
+        if not self.reaches:
+            return np.zeros((self.unknowns, count))
+        return self.taken_back(lambda component, order: self.missing_slopes(component, at, order), count)
 
     def tangents(self, times: np.ndarray, states: np.ndarray) -> Tangents:
         """D ↦ (∂f/∂c) D + ∂f/∂θ at given times and states; D is unknowns × times × parameters."""
