@@ -110,10 +110,14 @@ def hostile(seed: int, number: int, seconds: float) -> dict[str, Any]:
 def sly(seed: int, number: int, seconds: float) -> dict[str, Any]:
     import jax
 
+    from hcpinn.errors import HcpinnError
     from sly import CASES
 
-    with jax.enable_x64(True):
-        truth = CASES[number]()
+    try:
+        with jax.enable_x64(True):
+            truth = CASES[number]()
+    except HcpinnError as error:  # what cannot be declared is refused as well
+        return {"name": f"sly {number}", "status": "refused", "message": str(error)}
     return solved(truth, seconds)
 
 
