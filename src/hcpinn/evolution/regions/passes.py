@@ -21,7 +21,7 @@ from .system import RegionSystem
 Pairs = tuple[np.ndarray, np.ndarray]
 """Points between which a solution changes fast, two arrays of rows."""
 
-_ROOM = 3.0
+_ROOM = 2.6
 """Points per feature."""
 
 _CANDIDATES, _LOOKED = 6000, 33
