@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hcpinn.equation import fingerprint
-from hcpinn.problem import Box, Dirichlet, Periodic, Problem
+from hcpinn.problem import Box, Dirichlet, Interval, Periodic, Problem
 from hcpinn.reference import solve_reference
 
 PERIOD = (0, 2 * np.pi)
@@ -92,3 +92,25 @@ def test_fingerprints_know_the_conditions_of_each_axis():
     walls = [Dirichlet(0.0), Dirichlet(lambda t, x: 1e-3 * t * np.sin(x))]
     prints = {fingerprint(on_square({"x": Periodic(), "y": wall})) for wall in walls}
     assert len(prints | {fingerprint(on_square(Periodic()))}) == 3
+
+
+def test_a_blow_of_a_millionth_at_an_output_time_is_counted_once():
+    width = 1e-6
+
+    def blow(t):
+        return np.exp(-(((t - 0.5) / width) ** 2)) / (width * np.sqrt(np.pi))
+
+    ring = Problem(
+        domain=Interval(0, 1),
+        horizon=1.0,
+        boundary=Periodic(),
+        order=2,
+        rhs=lambda u, t: u.xx + 0.6 * blow(t),
+        initial=lambda x: jnp.cos(2 * np.pi * x),
+        velocity=0.0,
+    )
+    reference = solve_reference(ring, cache=False)
+    t, (x,) = reference.times[:, None], reference.coordinates
+    exact = np.cos(2 * np.pi * x) * np.cos(2 * np.pi * t) + 0.6 * np.maximum(t - 0.5, 0.0)
+    away = np.abs(reference.times - 0.5) > 1e-3  # within the blow the velocity is still rising
+    np.testing.assert_allclose(reference.values["u"][away], exact[away], atol=1e-8)

@@ -165,7 +165,7 @@ class _Refinement:
                     state = states[number - 1]
                     for begin, end in self._pieces(float(times[number - 1]), float(times[number])):
                         own = integrator
-                        if end - begin < 0.999 * interval:
+                        if abs(end - begin - interval) > 1e-9 * interval:
                             own = Integrator(modal.rates, modal.force, end - begin, rtol, integrator.size)
                         state = own.advance(state, begin)
                     states[number] = state
