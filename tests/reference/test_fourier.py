@@ -235,3 +235,18 @@ def test_a_solution_that_blows_up_is_refused():
     )
     with pytest.raises(NoReferenceError, match="blow up"):
         solve_reference(problem, times=11, cache=False)
+
+
+def test_a_conjugate_with_an_imaginary_factor_counts():
+    """u' = −0.7i ū, solved by u = cosh 0.7t − i sinh 0.7t."""
+    problem = Problem(
+        domain=Interval(0, 1),
+        horizon=1.0,
+        rhs=lambda u: 0.01 * u.xx - 0.7j * np.conj(u),
+        initial=lambda x: 1.0 + 0j * x,
+    )
+    reference = solve_reference(problem, cache=False)
+    exact = np.cosh(0.7 * reference.times) - 1j * np.sinh(0.7 * reference.times)
+    np.testing.assert_allclose(
+        reference.values["u"], np.broadcast_to(exact[:, None], reference.values["u"].shape), atol=1e-9
+    )

@@ -58,7 +58,7 @@ def _split(problem: Problem) -> Split:
     linear = {}
     for slot in list(numeric):
         keys = [(number, slot) for number in range(len(problem.fields))]
-        if any(np.any(conjugate[key]) for key in keys):
+        if any(np.asarray(conjugate[key]).any() for key in keys):  # JAX finds nothing in [0.5j]
             numeric.remove(slot)  # a conjugate, ū, is linear over the reals only: it stays in G
         else:
             linear |= {key: complex(found[key][0]) for key in keys if found[key][0] != 0}

@@ -16,7 +16,7 @@ from ..machine.cache import cache_folder, is_private, writable_cache_folder
 from ..machine.files import read_archive, write_archive
 from .result import Reference
 
-_KIND, _VERSION = "reference", 4
+_KIND, _VERSION = "reference", 5
 """The version is raised whenever the solvers or the format change, so that older entries are not found."""
 
 
