@@ -95,15 +95,17 @@ CASES = {
 }
 
 
-def measure(name: str, count: int) -> dict[str, object]:
-    """One case."""
+def measure(name: str, count: int, seconds: float) -> dict[str, object]:
+    """One case, and beside it `expert` with the parameters as inputs, if it is given `seconds`."""
     make, accuracy = CASES[name]
     problem = make()
     wall, cpu = time.perf_counter(), time.process_time()
     family = hc.solve(problem, accuracy=accuracy, reference=False)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     rng = np.random.default_rng(12345)
-    errors, classical = [], []
+    errors, classical, trained = [], [], []
+    inputs = hc.parameters_as_inputs(problem) if seconds else None
+    network = inputs and hc.solve(inputs, "expert", accuracy=accuracy, reference=False, max_seconds=seconds)
     for share in rng.random((count, len(family.names))):
         values = {n: float(problem.open[n].at(s)) for n, s in zip(family.names, share, strict=True)}
         member = problem.with_parameters(**values)
@@ -113,6 +115,11 @@ def measure(name: str, count: int) -> dict[str, object]:
         found = family.at(**values).on_grid(reference.times, *reference.coordinates)
         off = [np.linalg.norm(found[f] - u) / np.linalg.norm(u) for f, u in reference.values.items()]
         errors.append((float(max(off)), values))
+        if network:
+            own = network.on_grid(reference.times, *reference.coordinates, *([s] for s in share))
+            known = reference.values.items()
+            off = [np.linalg.norm(own[f].reshape(u.shape) - u) / np.linalg.norm(u) for f, u in known]
+            trained.append(float(max(off)))
         print(f"{len(errors):4d} {max(off):.2e} {values}", flush=True)
     errors.sort(key=lambda e: -e[0])
     ranges = [f"{n} {o.low:.3g} to {o.high:.3g}" for n, o in problem.open.items()]
@@ -130,6 +137,7 @@ def measure(name: str, count: int) -> dict[str, object]:
         "cpu_s": cpu,
         "classical_cpu_s": float(np.median(classical)),
         "pays_after": int(np.ceil(cpu / np.median(classical))),
+        **({"trained": {"worst_error": max(trained), "seconds": seconds}} if trained else {}),
         "slopes": slopes(family, problem),
         **speeds(family, problem),
         **in_the_page(family, problem),
@@ -223,12 +231,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", default=list(CASES))
     parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--trained", type=float, default=0.0, help="seconds for `expert` on the same ranges")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "families-cpu.json")
     options = parser.parse_args()
     known = json.loads(options.out.read_text()) if options.out.exists() else {"cases": {}}
     for name in options.cases:
         known |= {"device": provenance(1).device, "versions": dict(provenance(1).versions)}
-        known["cases"][name] = measure(name, options.count)
+        known["cases"][name] = measure(name, options.count, options.trained)
         print(name, json.dumps(known["cases"][name], indent=1), flush=True)
         options.out.write_text(json.dumps(known, indent=1) + "\n")
 

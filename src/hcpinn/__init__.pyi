@@ -40,6 +40,9 @@ from .estimation import (
 from .evolution import (
     Evolution as Evolution,
 )
+from .family import (
+    parameters_as_inputs as parameters_as_inputs,
+)
 from .machine.programs import (
     keep_programs as keep_programs,
 )

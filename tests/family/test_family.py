@@ -212,3 +212,38 @@ def test_the_command_line_takes_ranges(tmp_path, monkeypatch):
 def test_a_range_that_makes_no_sense_is_refused():
     code, _, complaint = hcpinn("solve", "advection", "--set", "c=1..x")
     assert_refused(code, complaint, "A range is NAME=1..5")
+
+
+def test_parameters_as_inputs_pose_the_same_problem_at_every_share():
+    problem = decay(parameters={"nu": hc.Between(0.02, 0.2, log=True), "c": hc.Between(0.5, 2)})
+    inputs = hc.parameters_as_inputs(problem)
+    assert inputs.axes == ("t", "x", "y", "z")
+    assert not inputs.parameters
+    member = problem.with_parameters(nu=0.02 * 10**0.3, c=0.5 + 1.5 * 0.6)
+    x = jnp.linspace(0, 1, 5)
+    y, z = 0.3 * jnp.ones(5), 0.6 * jnp.ones(5)
+    for larger, own in zip(inputs.initial_values([x, y, z]), member.initial_values([x]), strict=True):
+        assert np.allclose(larger, own)
+
+    def second(number, index):
+        return 2 + x if not any(index) else 3 * x
+
+    larger = inputs.evaluate_rhs(second, [0 * x, x, y, z])
+    assert np.allclose(larger, member.evaluate_rhs(second, [0 * x, x]))
+
+
+def test_parameters_as_inputs_can_be_trained():
+    inputs = hc.parameters_as_inputs(decay())
+    trained = hc.solve(inputs, "expert", accuracy=1e-2, reference=False, max_seconds=40)
+    t, x, share = np.random.default_rng(0).random((3, 200))
+    c = 0.5 + 1.5 * share
+    exact = c * np.exp(-c * t) * (1 + x)
+    assert np.linalg.norm(trained(t, x, share) - exact) < 1e-2 * np.linalg.norm(exact)
+    wall = trained(t, 0 * x, share)
+    assert np.allclose(wall, c * np.exp(-c * t), atol=1e-12)
+
+
+@pytest.mark.parametrize("problem", [waves(), decay().nominal], ids=["horizon", "no range"])
+def test_what_cannot_be_an_input_is_said(problem):
+    with pytest.raises(ProblemError, match="Parameters become inputs where"):
+        hc.parameters_as_inputs(problem)

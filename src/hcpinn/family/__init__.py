@@ -8,5 +8,6 @@ from .function import (
     Network as Network,
     exact_of as exact_of,
 )
+from .inputs import parameters_as_inputs as parameters_as_inputs
 from .interpolation import Interpolation as Interpolation, Piece as Piece
 from .nodes import Grid as Grid

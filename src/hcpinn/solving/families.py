@@ -110,7 +110,8 @@ def _checked(problem: Problem, method: Any) -> Evolution:
         method = Evolution()
     if not isinstance(method, Evolution):
         raise MethodError(
-            f"A family is solved by evolution, not by {getattr(method, 'name', method)!r}: leave method out."
+            f"A family is solved by evolution, not by {getattr(method, 'name', method)!r}: leave method out, "
+            "or train one network with the parameters as inputs: hcpinn.parameters_as_inputs(problem)."
         )
     if not isinstance(problem.domain, Box):
         raise MethodError(
