@@ -22,7 +22,7 @@ from .system import RegionSystem
 _BATCH = 64
 
 _ARRAYS = "weights", "biases", "centres", "widths", "mix"
-"""What a file holds of a layer, in the order of its fields."""
+"""What a file holds of a layer."""
 
 
 class RegionFunction(eqx.Module):
@@ -115,10 +115,10 @@ class RegionFunction(eqx.Module):
         """The function that `to_arrays` took apart, for the same problem."""
         layers, powers = [], []
         for number in range(len(problem.components)):
-            sampled = [np.asarray(arrays[f"layer.{number}.{name}"]) for name in _ARRAYS]
+            sampled = {name: np.asarray(arrays[f"layer.{number}.{name}"]) for name in _ARRAYS}
             gated = np.asarray(arrays[f"layer.{number}.gated"])
             parts = tuple(p for p, own in zip(problem.domain.parts, gated, strict=True) if own)
-            layers.append(RegionLayer(*sampled, cast(Shape, problem.domain), parts))
+            layers.append(RegionLayer(**sampled, domain=cast(Shape, problem.domain), gated=parts))
             powers.append(np.asarray(arrays[f"powers.{number}"]))
         with double():
             return cls(tuple(layers), np.asarray(arrays["edges"]), tuple(powers), Carrier(problem))

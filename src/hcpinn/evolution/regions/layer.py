@@ -148,8 +148,9 @@ def lattice(domain: Shape, count: int, rng: np.random.Generator) -> tuple[np.nda
     middle = np.array([(low + high) / 2 for low, high in domain.bounds])
     around = [np.zeros(dimension), *(sign * row for row in turn for sign in (-1.0, 1.0))]
     around += [np.array(signs) @ turn for signs in itertools.product((-0.7, 0.7), repeat=dimension)]
-    spacing = (domain.volume / count) ** (1 / dimension)
+    spacing, places = (domain.volume / count) ** (1 / dimension), middle[None]
     for _ in range(4):
+        spacing *= max(len(places) / count, 0.1) ** (1 / dimension) if len(places) > 1 else 1.0
         reach = math.ceil(half * dimension**0.5 / spacing + _MARGIN) + 1
         steps = [np.arange(-reach, reach + 1)] * dimension
         grid = np.stack([m.ravel() for m in np.meshgrid(*steps, indexing="ij")], axis=1) + shift
@@ -157,6 +158,5 @@ def lattice(domain: Shape, count: int, rng: np.random.Generator) -> tuple[np.nda
         near = np.zeros(len(places), bool)
         for way in around:
             near |= domain.contains(places + _MARGIN * spacing * way)
-        found, used = places[near], spacing
-        spacing *= (len(found) / count) ** (1 / dimension)
-    return found, used
+        places = places[near]
+    return places, spacing
