@@ -251,6 +251,16 @@ def test_parameters_as_inputs_can_be_trained():
     assert np.allclose(wall, c * np.exp(-c * t), atol=1e-12)
 
 
+def test_functions_that_become_inputs_keep_their_defaults():
+    factor = 3.0
+    problem = decay(rhs=lambda u, nu, c, k=factor: k * nu * u.xx - c * u)
+    inputs = hc.parameters_as_inputs(problem)
+    (found,) = inputs.evaluate_rhs(
+        lambda number, index: jnp.ones(1), [jnp.zeros(1), jnp.zeros(1), jnp.ones(1)]
+    )
+    assert found == pytest.approx(3 * 0.2 - 2)
+
+
 @pytest.mark.parametrize("problem", [waves(), decay().nominal], ids=["horizon", "no range"])
 def test_what_cannot_be_an_input_is_said(problem):
     with pytest.raises(ProblemError, match="Parameters become inputs where"):

@@ -61,6 +61,7 @@ def parameters_as_inputs(problem: Problem) -> Problem:
         velocity=opened(problem.velocity),
         boundary={**boundary, **{letter: ([], []) for letter in axes.values()}},
         parameters={name: own for name, own in problem.parameters.items() if name not in ranges},
+        breaks=problem.breaks,
         name=f"{problem.name} over {', '.join(ranges)}",
     )
 
@@ -70,22 +71,20 @@ def _renamed(
 ) -> Callable[..., Any]:
     """The function of shares instead of parameters, recognised by the names of their axes."""
     names = argument_names(function, "A function of the problem")
-    used = [name for name in names if name in ranges]
-    if not used:
+    if not any(name in ranges for name in names):
         return function
-    asked = [axes.get(name, name) for name in names]
+    own = {axes.get(name, name): name for name in names}
 
     def call(*values: Any, **more: Any) -> Any:
-        given = dict(zip(asked, values, strict=False)) | more
-        return function(
-            **{
-                n: _value(ranges[n], given[a]) if n in used else given[a]
-                for n, a in zip(names, asked, strict=True)
-            }
-        )
+        given = {own[key]: value for key, value in {**dict(zip(own, values, strict=False)), **more}.items()}
+        return function(**{n: _value(ranges[n], v) if n in ranges else v for n, v in given.items()})
 
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    call.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in asked])  # type: ignore[attr-defined]
+    kept = inspect.signature(function).parameters
+    asked = [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=kept[name].default)
+        for key, name in own.items()
+    ]
+    call.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined]
     return call
 
 
