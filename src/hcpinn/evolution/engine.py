@@ -32,7 +32,7 @@ from .breaks import find_breaks, find_places
 from .estimate import Solved, difference, unseen
 from .evolved import Evolved, assemble
 from .features import sample
-from .lift import Carrier
+from .lift import Added, Carrier
 from .limits import Limits
 from .outcome import Halted, Pass
 from .pointwise import Pointwise
@@ -132,12 +132,14 @@ def evolve(
     progress: Callable[[Pass], None] | None = None,
     method: Evolution = Evolution(),
     keep: Callable[[Callable[[Stop], Evolved]], None] = lambda so_far: None,
+    added: Added | None = None,
 ) -> Evolved:
     """Solve a problem to a relative L2 error of `accuracy`, as judged by the engine's own estimate.
 
     `seed` picks the sampled features, `max_seconds` bounds the time taken, and `progress` is called as time
     advances with the pass so far: its rank, its steps, and the time reached. `keep` is handed a function
-    after each pass that gives what there is by then, for whoever cannot wait for the next.
+    after each pass that gives what there is by then, for whoever cannot wait for the next. With a function
+    that is `added` to the lift, features carry what that lacks.
     """
     if not 1e-12 <= accuracy < 1:
         raise MethodError(f"The accuracy must lie between 1e-12 and 1, but is {accuracy!r}.")
@@ -147,7 +149,7 @@ def evolve(
     # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
     with double(), threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
         limits = Limits(np.inf if max_seconds is None else max_seconds, interrupted.is_set)
-        return Engine(problem, accuracy, seed, limits, progress, method, keep).run()
+        return Engine(problem, accuracy, seed, limits, progress, method, keep, added=added).run()
 
 
 class Engine:
@@ -163,8 +165,9 @@ class Engine:
         method: Evolution,
         keep: Callable[[Callable[[Stop], Evolved]], None],
         pointwise: Any = None,
+        added: Added | None = None,
     ):
-        self.problem, self.accuracy, self.seed = problem, accuracy, seed
+        self.problem, self.accuracy, self.seed, self.added = problem, accuracy, seed, added
         self.limits, self.progress, self.method, self.keep = limits, progress, method, keep
         self.passes: list[Pass] = []
         self.dimensions = len(problem.space)
@@ -211,7 +214,9 @@ class Engine:
         return estimate + lacking / least, function
 
     def _passes(self) -> Stop:
-        self.prepare(Carrier(self.problem, self.accuracy), self.shared or Pointwise(self.problem))
+        self.prepare(
+            Carrier(self.problem, self.accuracy, added=self.added), self.shared or Pointwise(self.problem)
+        )
         given, first, most = [], _FIRST[self.dimensions], _MOST[self.dimensions]
         if self.problem.domain.product:
             given = [find_places(self.problem, axis) for axis in range(self.dimensions)]

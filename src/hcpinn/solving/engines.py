@@ -15,10 +15,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..descent import Checkpoint, Preparation, Progress, Run, network_key, to_dict, train
+from .. import descent
+from ..descent import Checkpoint, Piecewise, Preparation, Progress, Run, network_key, to_dict, train
 from ..equation import fingerprint
 from ..errors import FileError, MethodError, NoSolutionError, OutOfTimeError
-from ..evolution import Evolution, Pass, evolve
+from ..evolution import Evolution, Pass, applies, evolve
 from ..machine.background import current_task
 from ..machine.locks import Lock
 from ..machine.precision import double
@@ -26,6 +27,7 @@ from ..machine.processes import is_first
 from ..objective import Devices, find_devices, sampling
 from ..outcome import Outcome, Stop
 from ..problem import Problem
+from ..solution import Grown
 from ..trial import Trial, make_trial
 from .references import References
 
@@ -162,6 +164,7 @@ class Sitting:
             after_block=self.references.look_after,
             estimate=True,
             keep=lambda so_far: self._keep(runs, so_far),
+            grower=_Grower(runs, self.accuracy, self.progress, self.references),
         )
 
     def _take_folder(self) -> None:
@@ -218,6 +221,37 @@ class _Passes:
         first, self.features = found.features != self.features, found.features
         share = (found.time - self.problem.start) / self.problem.duration
         self.progress.evolving(found.rank, found.time, share, found.estimate, first=first)
+
+
+class _Grower:
+    """Adds neurons to trained networks, whose output weights evolve: see `hcpinn.descent.growth`."""
+
+    def __init__(self, runs: Sequence[Run], accuracy: float, progress: Progress, references: References):
+        self.runs, self.accuracy = runs, min(max(accuracy, _FINEST), 0.5)
+        self.progress, self.references = progress, references
+
+    def grow(self, run: int, function: Piecewise, seconds: float | None) -> descent.Grown | None:
+        own = self.runs[run]
+        if applies(own.problem) is not None:
+            return None
+        evolved = evolve(
+            own.problem,
+            accuracy=self.accuracy,
+            seed=own.seed,
+            max_seconds=seconds,
+            progress=_Passes(own.problem, self.progress, self.references),
+            method=Evolution(features=own.method.growth.features),
+            added=function.beyond_lift,
+        )
+        if evolved.stop is Stop.INTERRUPTED:
+            raise KeyboardInterrupt
+        if evolved.function is None:
+            return None
+        return descent.Grown(Grown(function, evolved.function).to_arrays(), evolved.estimated_error)
+
+    def revive(self, run: int, grown: descent.Grown) -> Grown:
+        own = self.runs[run]
+        return Grown.from_arrays(own.problem, own.method, grown.arrays)
 
 
 def estimate(outcome: Outcome) -> float:
