@@ -8,7 +8,7 @@ from .checkpoint import (
     set_aside as set_aside,
 )
 from .driver import train as train
-from .growth import Grown as Grown
+from .growth import Grower as Grower, Grown as Grown
 from .lessons import (
     Curriculum as Curriculum,
     Growth as Growth,

@@ -354,8 +354,14 @@ class _Training:
         grown, error = self.position.grown.get(run), trained.estimated_error
         if grown is None or self.grower is None or (error is not None and error <= grown.error):
             return trained
-        function = self.grower.revive(run, grown)
-        return replace(trained, function=function, residuals=None, estimated_error=grown.error)
+        came = "" if error is None else f" at an estimated error of {error:.0e}"
+        return replace(
+            trained,
+            function=self.grower.revive(run, grown),
+            residuals=None,
+            estimated_error=grown.error,
+            notes=(f"Training stalled{came}; neurons whose output weights evolve were added.",),
+        )
 
     def _history(self, run: int, losses: np.ndarray, stages: Sequence[tuple[str, int]]) -> History:
         """The steps that a run took of all that were taken, with their terms."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import abc
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -21,9 +21,10 @@ class Grown:
     """The relative L2 error, as estimated by whoever added them."""
 
 
-class Grower(Protocol):
+class Grower(abc.ABC):
     """Adds neurons to the networks of runs."""
 
+    @abc.abstractmethod
     def grow(self, run: int, function: Piecewise, seconds: float | None) -> Grown | None:
         """What a run's network becomes; None where neurons cannot be added, or do not help.
 
@@ -35,8 +36,7 @@ class Grower(Protocol):
         Raises:
             KeyboardInterrupt: it was interrupted.
         """
-        ...
 
+    @abc.abstractmethod
     def revive(self, run: int, grown: Grown) -> Function:
         """The function of a run that has grown."""
-        ...

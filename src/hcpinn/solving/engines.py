@@ -223,7 +223,7 @@ class _Passes:
         self.progress.evolving(found.rank, found.time, share, found.estimate, first=first)
 
 
-class _Grower:
+class _Grower(descent.Grower):
     """Adds neurons to trained networks, whose output weights evolve: see `hcpinn.descent.growth`."""
 
     def __init__(self, runs: Sequence[Run], accuracy: float, progress: Progress, references: References):
