@@ -104,7 +104,7 @@ def plane(**changes):
                 "boundary": {"x": hc.Dirichlet(lambda t: t), "y": hc.Dirichlet(0.0)},
                 "initial": lambda x, y: jnp.sin(jnp.pi * x) * jnp.sin(jnp.pi * y),
             },
-            "faces of x and y meet: 1 and 0 at t = 1",
+            "'x.lower' and 'y.lower' meet, at x = 0, y = 0: 1 and 0 at t = 1",
         ),
         ({"rhs": lambda u: u.z}, "only the space axes x, y"),
         (

@@ -30,8 +30,13 @@ class Piece(Conditioned):
 
     @property
     def place(self) -> str:
-        """Where it is, in words."""
+        """What it is called in sentences."""
         return f"the part '{self.part}'"
+
+    @property
+    def where(self) -> str:
+        """Where it is, in words."""
+        return f"on {self.place}"
 
 
 def resolve_parts(boundary: Any, domain: Domain, fields: tuple[str, ...]) -> tuple[Piece, ...]:

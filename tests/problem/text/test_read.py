@@ -137,7 +137,7 @@ def bits(problem):
     found += problem.initial_values(points[1:])
     found += problem.initial_velocities(points[1:]) if problem.order == 2 else []
     for piece in problem.pieces:
-        found += [value for own in problem.piece_values(piece, points) for value in own]
+        found += [value for own in problem.data_on(piece, points) for value in own]
     for side in problem.sides:
         across = [p for i, p in enumerate(points[1:]) if i != side.axis]
         found += [value for own in problem.boundary_values(side, points[0], across) for value in own]

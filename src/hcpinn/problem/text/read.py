@@ -549,7 +549,10 @@ _CULPRITS = (
     (r"horizon", "horizon"),
     (r"^start", "start"),
     (r"[Bb]reak", "breaks"),
-    (r"[Ii]nitial and boundary|[Bb]oundary|conditions?\b|data for .* at the|data at the|faces", "boundary"),
+    (
+        r"[Ii]nitial and boundary|[Bb]oundary|conditions?\b|data (for .* )?(at|on) the|data for .* meet",
+        "boundary",
+    ),
     (r"elocit", "velocity"),
     (r"nitial", "initial"),
 )
