@@ -73,7 +73,7 @@ def check_settings(problem: Problem) -> None:
 
 
 def _check_breaks(problem: Problem) -> None:
-    """Places named by hand lie on an axis that there is, and inside it."""
+    """Breaks lie on an axis of the problem, and within it."""
     ends = dict(zip(problem.axes, [(problem.start, problem.horizon), *problem.domain.bounds], strict=True))
     for axis, places in problem.breaks.items():
         if axis not in ends:

@@ -154,7 +154,7 @@ class Problem:
 
     @cached_property
     def open(self) -> Mapping[str, Open]:
-        """The parameters, the horizon among them, that are not one number yet."""
+        """The parameters, including the horizon, that do not have one value yet."""
         return MappingProxyType(find_open(self.parameters, self.horizon, HORIZON))
 
     @cached_property
@@ -483,9 +483,9 @@ class Problem:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What was made of the declaration that its reader should know."""
+        """Remarks on how the declaration was understood."""
         tables = (
-            f"Data that NumPy or plain Python alone can evaluate are interpolated to rounding along {name}, "
+            f"Data that only NumPy or plain Python can evaluate are interpolated to rounding along {name}, "
             f"by {table.intervals} Chebyshev series."
             for _, name, table in self.tables
         )

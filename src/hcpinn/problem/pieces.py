@@ -65,7 +65,7 @@ def _by_part(
     missing = [part for part in domain.parts if part not in found]
     if missing:
         raise ProblemError(
-            f"boundary says nothing of {', '.join(missing)}. Add conditions there, or one for all others as "
+            f"boundary has no condition on {', '.join(missing)}. Add one there, or one for all others as "
             "'rest'."
         )
     return found

@@ -195,7 +195,7 @@ class _Walk:
                 "{'x': Periodic(), 'y': Dirichlet(0.0)}"
             )
         )
-        raise ProblemError(f"{which} must be {_KINDS}{more}, but is {declared!r}. Mind the parentheses.")
+        raise ProblemError(f"{which} must be {_KINDS}{more}, but is {declared!r}. Check the parentheses.")
 
     def _single(self, declared: Boundary) -> list[Condition] | None:
         if declared.periodic:
@@ -219,7 +219,7 @@ class _Walk:
         wanted = self.axes if by_axis else self.fields
         if (by_axis and (self.axis_chosen or self.end_chosen)) or (not by_axis and self.field_chosen):
             raise ProblemError(
-                f"The boundary {self.where} is given by {'axis' if by_axis else 'field'} once more: "
+                f"The boundary {self.where} is given by {'axis' if by_axis else 'field'} a second time: "
                 f"{', '.join(map(str, declared))}. Name {'axes' if by_axis else 'fields'} once."
             )
         if names != set(wanted):
