@@ -379,6 +379,22 @@ def test_a_function_of_python_that_cannot_be_written_is_said_to_be_so():
     assert "F(u, uₓₓ)" in problem._repr_html_()
 
 
+def test_operators_on_fields_are_written_and_those_without_a_word_are_not():
+    def rhs(u, x):
+        u2 = +u
+        u2 += 1
+        return u.xx + u2 % 2 - 3 / (1 + abs(u)) + 2**u * (x > 0.5)
+
+    settings = {"domain": hc.Interval(0, 1), "horizon": 1.0, "initial": 0.0}
+    again = hc.parse_problem(hc.Problem(rhs=rhs, **settings).to_text())
+    lookup, at = (lambda field, index: jnp.asarray([0.7, -1.2])), [jnp.zeros(2), jnp.asarray([0.2, 0.8])]
+    given = hc.Problem(rhs=rhs, **settings).evaluate_rhs(lookup, at)
+    np.testing.assert_allclose(again.evaluate_rhs(lookup, at)[0], given[0], rtol=1e-15)
+    equal = hc.Problem(rhs=lambda u: u.xx + (1.0 if u == 0 else 2.0), **settings)
+    with pytest.raises(hc.HcpinnError, match="rhs cannot be written as text: it uses the function equal"):
+        equal.to_text()
+
+
 def test_a_problem_on_a_disk_is_shown_within_its_outline():
     problem = hc.Problem(
         domain=hc.Disk(),
