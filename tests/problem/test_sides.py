@@ -62,7 +62,7 @@ def test_axes_ends_and_fields_may_be_named_in_any_order(boundary):
         ([D, (D, N)], "written in round brackets"),
         ({"u": D, "w": D}, "names u, w, but the problem has the axes x and the fields u, v"),
         ({"u": D}, "names u, but the problem has the axes x and the fields u, v"),
-        ({"u": {"u": D, "v": D}, "v": D}, "of 'u' is given by field once more: u, v"),
+        ({"u": {"u": D, "v": D}, "v": D}, "of 'u' is given by field a second time: u, v"),
         ({"x": {"u": D, "v": 3.0}}, "The boundary along x of 'v' must be Periodic"),
         ({"u": D, "v": P}, "Along x some fields are periodic and others are not"),
         ({}, "names nothing"),

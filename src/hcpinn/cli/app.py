@@ -81,6 +81,7 @@ MaxSeconds = Annotated[
     float | None,
     typer.Option(min=0, metavar="S", help="Stop after this many seconds; the same command resumes."),
 ]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 CheckpointEvery = Annotated[float, typer.Option(metavar="S", help="Seconds between checkpoints.")]
 BarOrLines = Annotated[
     bool | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MethodError
-from .app import EXIT_NOT_CONVERGED, app, check_folder, show_facts
+from .app import EXIT_NOT_CONVERGED, Seed, app, check_folder, show_facts
 from .declared import HELP, METAVAR, folder_name, problem_from
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def fit(
     ] = None,
     loss: Annotated[str, typer.Option(help="gaussian; huber or cauchy for outliers.")] = "gaussian",
     starts: Annotated[int, typer.Option(min=1, help="Searches from different places.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    seed: Seed = 0,
     max_seconds: Annotated[float | None, typer.Option(help="Seconds this may take.")] = None,
     out: Annotated[
         Path | None,

@@ -195,7 +195,7 @@ class Evolved:
 
     problem: Problem
     function: Any
-    """u(t, x); None where not one pass came to its end."""
+    """u(t, x); None if no pass finished."""
     estimated_error: float
     """The relative L2 error of u by the engine's own estimate; infinite where there is none."""
     stop: Stop

@@ -215,7 +215,7 @@ class _Runner:
                 break
             # What is left is in the hands of other processes: wait until they have it, or are gone.
             if not told:
-                self.watch.note("Waiting for runs that another process trains.")
+                self.watch.note("Waiting for runs that another process is training.")
                 told = True
             if self._late:
                 self.stop = Stop.TIME

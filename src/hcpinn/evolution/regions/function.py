@@ -88,7 +88,7 @@ class RegionFunction(eqx.Module):
         return np.stack(found)
 
     def on_grid(self, times: np.ndarray, *axes: np.ndarray, index: Index | None = None) -> np.ndarray:
-        """A derivative on a grid: component × time × x × y × z; not a number outside of the region."""
+        """A derivative on a grid: component × time × x × y × z; NaN outside the region."""
         mesh = np.stack([m.ravel() for m in np.meshgrid(*axes, indexing="ij")], axis=1).astype(float)
         domain = self.carrier.problem.domain
         inside = domain.mask(mesh)
