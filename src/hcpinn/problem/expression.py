@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.special
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array
 
 from ..errors import ProblemError
@@ -375,7 +376,7 @@ def _elementwise(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bo
             if isinstance(a, Expression):
                 found.append(pick(np.array([0.3, -1.7, 0.9]) + 0.1 * number))
             else:
-                found.append(np.full(a.shape, 0.7) if isinstance(a, jax.core.Tracer) else a)
+                found.append(np.full(a.shape, 0.7) if isinstance(a, Tracer) else a)
         return found
 
     try:
