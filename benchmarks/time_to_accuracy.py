@@ -298,14 +298,11 @@ def start(name: str, given: dict[str, object]) -> tuple[list[Point], str]:
 
 def in_words(row: dict) -> str:
     """How a race ended."""
-    seconds, best = min(
-        ((s, error) for s, error in row["curve"] if error is not None),
-        key=lambda point: point[1],
-        default=(row["curve"][-1][0], None),
-    )
+    known = [(error, seconds) for seconds, error in row["curve"] if error is not None]
+    best, seconds = min(known, default=(float("nan"), 0.0))
     if row["reached_s"] is None:
-        errors = "no number" if best is None else f"{short(best)} at best"
-        return f"not reached: {errors} in {row['curve'][-1][0]:.0f} s"
+        found = f"{short(best)} at best" if known else "no number"
+        return f"not reached: {found} in {row['curve'][-1][0]:.0f} s"
     text = f"{row['reached_s']:.3g} s"
     return text if seconds == row["reached_s"] else f"{text}; {short(best)} in {seconds:.3g} s"
 
