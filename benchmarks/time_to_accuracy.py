@@ -61,8 +61,8 @@ AGAIN = ", programs kept"
 SHARES = (1, 1e-3, 1e-6)
 """The same for classical solvers."""
 NAMES = [*OURS, *CLASSICAL, *PEERS]
-GRACE = 60.0
-"""Seconds after the limit in which a racer may finish the block it is in."""
+PATIENCE = 3.0
+"""After so many times the limit a racer is ended: checks are off its clock, and a block may be long."""
 _TIGHT = 1e-12
 """What the reference is refined to: the judge must be better than the judged."""
 
@@ -276,7 +276,7 @@ def start(name: str, given: dict[str, object]) -> tuple[list[Point], str]:
             stderr=errors,
             text=True,
         )
-        watchdog = threading.Timer(limit + GRACE, process.kill)
+        watchdog = threading.Timer(PATIENCE * limit, process.kill)
         watchdog.start()
         try:
             for line in process.stdout:  # type: ignore[union-attr]
@@ -290,7 +290,7 @@ def start(name: str, given: dict[str, object]) -> tuple[list[Point], str]:
         errors.seek(0)
         said = last_word(errors.read())
     if not curve and process.returncode == -signal.SIGKILL:
-        raise LeftOutError(f"not ready after {limit + GRACE:.0f} s")
+        raise LeftOutError(f"not ready after {PATIENCE * limit:.0f} s")
     if not curve:
         raise LeftOutError(said)
     return curve, said
