@@ -65,7 +65,7 @@ bench: $(peers) ## Time one training step against other libraries, which go into
 	@$(peers_venv)/bin/python benchmarks/step_time.py
 	@$(peers_venv)/bin/python benchmarks/memory.py
 
-race: $(peers) ## Time whole solves to a given accuracy against other libraries; LIMIT=600 seconds for each
+race: $(peers) ## Error against seconds of whole solves, other libraries too; LIMIT=600 seconds for each
 	@$(peers_venv)/bin/python benchmarks/time_to_accuracy.py run --limit $(LIMIT) --out out/race/race.json
 	@$(peers_venv)/bin/python benchmarks/time_to_accuracy.py figure out/race/race.json --out out/race/race.png
 

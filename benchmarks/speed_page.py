@@ -32,7 +32,7 @@ def main() -> None:
     for path in files("growth"):
         growth.draw(Namespace(file=path, out=IMAGES / f"{path.stem}.png"))
     for path in files("time_to_accuracy"):
-        time_to_accuracy.draw(Namespace(files=[path], out=IMAGES / f"{path.stem}.png"))
+        time_to_accuracy.draw(Namespace(file=path, out=IMAGES / f"{path.stem}.png"))
     write_sections(PAGE, sections())
 
 
@@ -82,9 +82,11 @@ def staging(path: Path, record: dict[str, Any]) -> str:
 
 
 def racing(path: Path, record: dict[str, Any]) -> str:
-    about = f"at most {record['limit_s']:.0f} s each"
+    about = f"peers {record['limit_s']:.0f} s each"
+    others = max(row["others"] or 0 for row in record["rows"])
+    above = source(record, about) + f" Other work took at most {100 * others:.0f} % of the machine."
     picture = f"![Error against seconds](../images/{path.stem}.png)"
-    return "\n".join([source(record, about), "", time_to_accuracy.as_table(record), "", picture])
+    return "\n".join([above, "", picture, "", time_to_accuracy.as_table(record)])
 
 
 SECTIONS = {
@@ -101,7 +103,7 @@ def source(record: dict[str, Any], about: str) -> str:
     """Where figures come from, and whether other work may have shared the machine."""
     device, date = record["device"].partition(": ")[2], record["started"][:10]
     text = f"**{device}**, {about} (commit {record['commit']}, {date})."
-    load = record["load_average"]
+    load = record.get("load_average")
     if load is None or load[0] < 0.5:
         return text
     return f"{text} Load average at the start: {load[0]:g}."

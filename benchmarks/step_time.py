@@ -205,18 +205,23 @@ def main() -> None:
     rows, left_out = measure(tasks, options.rounds)
     show(rows)
     if options.out is not None:
-        write(options.out, "step_time.py", {"rows": rows, "left_out": left_out})
+        save(options.out, {**record("step_time.py"), "rows": rows, "left_out": left_out})
+        print(f"written to {options.out}")
 
 
-def write(path: Path, program: str, findings: dict) -> None:
-    """Findings with the command, the machine and all versions, as JSON."""
+def record(program: str) -> dict:
+    """The command, the machine and all versions."""
     from hcpinn.speed.bench import circumstances
 
-    record = circumstances(f"python benchmarks/{program}", sys.argv[1:])
-    record["versions"] |= peer_versions()
+    facts = circumstances(f"python benchmarks/{program}", sys.argv[1:])
+    facts["versions"] |= peer_versions()
+    return facts
+
+
+def save(path: Path, found: dict) -> None:
+    """Write findings as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({**record, **findings}, indent=1) + "\n")
-    print(f"written to {path}")
+    path.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def peer_versions() -> dict[str, str]:

@@ -42,12 +42,11 @@ def main():
 
     def features(inputs):
         x, s = inputs[:, :1], inputs[:, 1:] / task.horizon
-        phase = x * k.to(x)
-        return torch.cat([s, torch.ones_like(s), torch.cos(phase), torch.sin(phase)], 1)
+        return task.inputs(torch, s, x, k.to(x))
 
     def output(inputs, y):
         x, s = inputs[:, :1], inputs[:, 1:] / task.horizon
-        return task.initial(torch, x) + s * y
+        return task.trial(torch, s, x, y)
 
     network.apply_feature_transform(features)
     network.apply_output_transform(output)

@@ -69,11 +69,10 @@ def main():
     k = task.wave * jnp.arange(1, options.modes + 1)
 
     def features(inputs, params):
-        s, x = inputs[0] / task.horizon, inputs[1]
-        return jnp.concatenate([jnp.stack([s, jnp.ones_like(s)]), jnp.cos(k * x), jnp.sin(k * x)])
+        return task.inputs(jnp, inputs[0] / task.horizon, inputs[1], k)
 
     def exact(inputs, output, params):
-        return task.initial(jnp, inputs[1]) + inputs[0] / task.horizon * output
+        return task.trial(jnp, inputs[0] / task.horizon, inputs[1], output)
 
     inner = [
         part

@@ -102,6 +102,9 @@ def test_a_small_error_is_not_claimed_beyond_the_reference():
     assert modest.converged
     assert modest.error == 2e-3
     assert "only good to 2.0e-03" in str(modest)
+    exact = verdict(errors={"u": 1e-16}, reference=reference(2e-16))
+    assert (exact.converged, exact.error) == (True, 2e-16)
+    assert "larger than it seems" not in str(exact)
 
 
 @pytest.mark.parametrize("estimate", [2e-2, np.inf, np.nan])

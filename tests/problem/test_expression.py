@@ -7,6 +7,7 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
+from hcpinn.errors import ProblemError
 
 X = np.linspace(-0.9, 0.8, 7)
 
@@ -103,3 +104,31 @@ def test_float32_fields_stay_float32_beside_numpy_constants():
     problem = declare(rhs=lambda u: np.sqrt(2.0) * u.xx + np.float64(3) * u)
     ones = jnp.ones(4, jnp.float32)
     assert problem.evaluate_rhs(lambda n, i: ones, [ones, ones])[0].dtype == jnp.float32
+
+
+@pytest.mark.parametrize(
+    "function",
+    [np.mean, np.max, np.sum, np.std, np.median, np.any, np.flip, np.cumsum, np.argmax, np.trapezoid],
+)
+def test_functions_that_mix_points_are_refused(function):
+    with pytest.raises(ProblemError, match=rf"np\.{function.__name__} .* mixes the values at several points"):
+        declare(rhs=lambda u: u.xx - function(u))
+    with pytest.raises(ProblemError, match="mixes the values"):
+        declare(rhs=lambda u, x: u.xx - u * function(x))
+
+
+@pytest.mark.parametrize(
+    ("numpy", "jax_numpy"),
+    [
+        (lambda u, k: np.clip(u, 0.2, 0.6), lambda u: jnp.clip(u, 0.2, 0.6)),
+        (lambda u, k: np.where(u > 0.4, k, u), lambda u: jnp.where(u > 0.4, 2.0, u)),
+        (
+            lambda u, k: np.interp(u, [0.0, 1.0, 2.0], [0.0, 3.0, 4.0]),
+            lambda u: jnp.where(u < 1, 3 * jnp.maximum(u, 0), u + 2),
+        ),
+        (lambda u, k: np.sinc(u) + np.nan_to_num(u), lambda u: jnp.sinc(u) + u),
+        (lambda u, k: np.array([k * u]), lambda u: 2.0 * u),
+    ],
+)
+def test_functions_of_numpy_that_take_each_point_by_itself_are_accepted(numpy, jax_numpy):
+    np.testing.assert_allclose(evaluate(lambda u, k: numpy(u, k), k=2.0), jax_numpy(field(X)), rtol=1e-6)

@@ -74,6 +74,26 @@ def test_what_cannot_be_meant_is_refused_in_a_sentence(boundary, message):
         resolve(boundary, ("x",), ("u", "v"))
 
 
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        (lambda: hc.Robin(0.0, value=lambda t: t), "A Robin condition needs finite numbers"),
+        (lambda: hc.Robin(0.0, slope="1"), "slope = '1'"),
+        (lambda: hc.Robin(0.0, slope=0.0), "a slope other than 0"),
+        (lambda: hc.Linear(0.0, factors=(1.0, "2")), "A Linear condition needs finite numbers"),
+        (lambda: hc.Linear(0.0, factors=None), "but has \\(None,\\)"),
+    ],
+)
+def test_factors_that_are_no_numbers_are_refused_where_they_are_given(condition, message):
+    with pytest.raises(ProblemError, match=message):
+        condition()
+
+
+def test_factors_may_be_numbers_of_numpy_and_jax():
+    assert hc.Robin(0.0, value=np.float32(2), slope=jnp.asarray(3.0)).at(0).factors == (2.0, 3.0)
+    assert hc.Linear(0.0, factors=np.array([1.0, 0.5])).at(1).factors == (1.0, 0.5)
+
+
 def pair(boundary, **changes):
     settings = {"rhs": lambda u, v: (u.xx, v.xx - u), "initial": (0.0, 0.0)}
     return declare(boundary=boundary, **{**settings, **changes})

@@ -12,7 +12,7 @@ from declarations import declare
 from hcpinn.descent import History, PointWeights
 from hcpinn.errors import HcpinnError
 from hcpinn.solution.canvas import finish, subplots
-from hcpinn.solution.figures import field_figure
+from hcpinn.solution.figures import field_figure, slice_figure
 from hcpinn.solution.shown import Shown, field_colours
 from solutions import SOLUTION, SYSTEM, WAVE, heat_reference, make
 
@@ -123,6 +123,14 @@ def test_panels_of_a_plane_without_a_reference_stand_in_rows_of_three():
     panels = [axis for axis in figure.axes if axis.get_title()]
     assert len(panels) == 6
     assert panels[0].get_gridspec().get_geometry() == (2, 3)
+
+
+def test_pictures_of_a_box_say_where_they_cut_it():
+    t, x, ones = np.linspace(0, 1, 3), np.linspace(0, 1, 5), {"u": np.ones((3, 5, 5))}
+    shown = Shown(t, x, x, ones, None, plane=", z = 0.25")
+    titles = [axis.get_title() for axis in field_figure(shown).axes if axis.get_title()]
+    assert titles[1] == "u at t = 0.5, z = 0.25"
+    assert slice_figure(shown).axes[1].get_title() == "t = 0.5, y = 0.5, z = 0.25"
 
 
 def test_the_history_shows_each_term_by_name():

@@ -1,11 +1,15 @@
 """A solution is a function of t and x that can be evaluated and differentiated."""
 
+import warnings
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import hcpinn as hc
+from declarations import declare
 from hcpinn.errors import ProblemError
 from solutions import SOLUTION, SYSTEM, WAVE, T, X, difference, make
 
@@ -36,6 +40,24 @@ def test_more_points_than_fit_at_once_give_the_same_values():
     x = np.linspace(-1, 1, 70_001)
     some = np.array([0, 1, 65_535, 65_536, 70_000])
     np.testing.assert_allclose(SOLUTION(0.3, x)[some], SOLUTION(0.3, x[some]), rtol=1e-13)
+
+
+def test_values_outside_of_what_was_solved_come_with_a_warning():
+    walls = {"domain": hc.Interval(0, 2), "boundary": hc.Dirichlet(0.0)}
+    problem = declare(rhs=lambda u: 0.1 * u.xx, initial=lambda x: jnp.sin(jnp.pi * x / 2), **walls)
+    walled = hc.solve(problem, hc.Evolution(features=16), accuracy=1e-2)
+    for call, words in [
+        (lambda: walled(1.5, 0.5), r"t = 1.5 lies outside of 0 ≤ t ≤ 1"),
+        (lambda: walled.dx(0.5, [0.0, 2.0, -0.25]), r"x = -0.25 lies outside of 0 ≤ x ≤ 2"),
+        (lambda: walled.on_grid([0.0, 3.0], 5), r"t = 3 lies outside"),
+    ]:
+        with pytest.warns(UserWarning, match=words):
+            call()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        walled([0.0, 1.0], [0.0, 2.0 + 1e-9])
+        SOLUTION(0.5, 7.3)  # periodic
+        jax.jit(lambda t: walled(t, 0.5))(1.5)
 
 
 def test_systems_give_a_tuple_and_complex_fields_complex_values():

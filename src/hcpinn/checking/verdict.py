@@ -71,13 +71,14 @@ def judge(
         return Verdict("suspect" if hidden else "not converged", error, tuple(reasons))
     if unseen := _unseen(at_start, between, accuracy):
         return Verdict("suspect", float(np.nanmax([error, at_start, between])), (*broke, *reasons, *unseen))
-    if not reference.error_estimate <= error:
+    known = float(np.fmax(error, reference.error_estimate))
+    if not reference.error_estimate <= max(error, _NEGLIGIBLE * accuracy):
         reasons.append(
             f"The reference itself is only good to {reference.error_estimate:.1e}, so the error may be "
             "larger than it seems."
         )
         status = "converged" if sure else "suspect"
-        return Verdict(status, float(np.fmax(error, reference.error_estimate)), tuple(reasons))
+        return Verdict(status, known, tuple(reasons))
     if not sure:
         reasons.append(
             f"With the reference's own error of {reference.error_estimate:.1e} it may be above the accuracy "
@@ -85,7 +86,11 @@ def judge(
         )
         return Verdict("suspect", error, tuple(reasons))
     reasons.append(f"Compared with an independent solution that is good to {reference.error_estimate:.0e}.")
-    return Verdict("converged", error, tuple(reasons))
+    return Verdict("converged", known, tuple(reasons))
+
+
+_NEGLIGIBLE = 1e-3
+"""Share of the accuracy: a doubt about the reference as small as that is not worth a word."""
 
 
 def _unseen(at_start: float, between: float, accuracy: float) -> list[str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from ..errors import ProblemError
@@ -74,6 +74,14 @@ def _along(operator: dict[Index, Any], normal: Sequence[Any]) -> dict[Index, Any
     return result
 
 
+def _finite(factor: object) -> bool:
+    """Whether it is a finite real number, of Python, NumPy or JAX."""
+    try:
+        return not isinstance(factor, str) and math.isfinite(factor)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+
+
 @dataclass(frozen=True)
 class Boundary:
     """A condition along one axis of a box: on one of its ends, on both, or from one end to the other."""
@@ -126,6 +134,7 @@ class Dirichlet(Prescribed):
     parameters; for systems, a tuple with one of these per field.
     """
 
+    _: KW_ONLY
     jump: bool = False
     """Whether the wall is at g from the start, whatever the initial data are there. Needs diffusion."""
 
@@ -153,16 +162,18 @@ class Robin(Prescribed):
     Data are given as for `Dirichlet`.
     """
 
+    _: KW_ONLY
     value: float = 1.0
     """The factor of u."""
     slope: float = 1.0
     """The factor of ∂u/∂n, not zero."""
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.value) and math.isfinite(self.slope) and self.slope != 0):
+        if not all(map(_finite, (self.value, self.slope))) or self.slope == 0:
             raise ProblemError(
-                f"A Robin condition needs finite factors and a slope other than 0, but has value = "
-                f"{self.value}, slope = {self.slope}. Use Dirichlet(…) where the value alone is prescribed."
+                "A Robin condition needs finite numbers as factors and a slope other than 0, but has "
+                f"value = {self.value!r}, slope = {self.slope!r}. Use Dirichlet(…) where the value alone is "
+                "prescribed."
             )
 
     @property
@@ -177,6 +188,7 @@ class Derivative(Prescribed):
     Data are given as for `Dirichlet`.
     """
 
+    _: KW_ONLY
     order: int = 2
     """k."""
 
@@ -199,11 +211,15 @@ class Linear(Prescribed):
     Data are given as for `Dirichlet`.
     """
 
+    _: KW_ONLY
     factors: tuple[float, ...] = (1.0,)
     """Of u, ∂u/∂n, ∂²u/∂n², …"""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", tuple(self.factors))
+        given = self.factors if isinstance(self.factors, Iterable) else (self.factors,)
+        object.__setattr__(self, "factors", tuple(given))
+        if not all(map(_finite, self.factors)):
+            raise ProblemError(f"A Linear condition needs finite numbers as factors, but has {self.factors}.")
         if len(self.factors) > MAX_ORDER:
             raise ProblemError(
                 f"A condition takes at most {MAX_ORDER} factors, but {len(self.factors)} are given."

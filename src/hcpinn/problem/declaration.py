@@ -303,6 +303,8 @@ class Problem:
             result = call_by_name(self.rhs, "rhs", {**available, **given})
         except jax.errors.TracerArrayConversionError:  # NumPy's function of a parameter that JAX traces
             result = call_by_name(self.rhs, "rhs", {**available, **for_numpy(given, space)})
+        if isinstance(result, np.ndarray) and result.ndim == 1:
+            result = list(result)
         values = result if isinstance(result, tuple | list) else (result,)
         if any(value is None for value in values):
             raise ProblemError("rhs returned None. Is its `return` missing?")

@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.special
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array
 
 from ..errors import ProblemError
@@ -275,6 +276,12 @@ class Expression:
         function = getattr(jnp, func.__name__, None)
         if function is None or kwargs:
             return NotImplemented
+        if not _elementwise(func, args):
+            raise ProblemError(
+                f"The right-hand side applies np.{func.__name__} to a field, a coordinate or one of their "
+                "derivatives. It mixes the values at several points, as means, norms, integrals and shifts "
+                "do, but F at a point may depend on the fields and their derivatives at that point only."
+            )
         return apply(function, *(jnp.asarray(a) if isinstance(a, list | tuple) else a for a in args))
 
     def __repr__(self) -> str:
@@ -358,6 +365,27 @@ def apply(function: Callable[..., Any], *arguments: Any) -> Expression:
         return sum(terms, start=constant(0.0, axes))
 
     return Expression(axes, lambda: function(*(w.value for w in wrapped)), derivative)._marked()
+
+
+def _elementwise(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
+    """Whether a function of NumPy takes each value by itself: tried at three unordered values."""
+
+    def given(pick: Callable[[np.ndarray], Any]) -> list[Any]:
+        found = []
+        for number, a in enumerate(arguments):
+            if isinstance(a, Expression):
+                found.append(pick(np.array([0.3, -1.7, 0.9]) + 0.1 * number))
+            else:
+                found.append(np.full(a.shape, 0.7) if isinstance(a, Tracer) else a)
+        return found
+
+    try:
+        with np.errstate(all="ignore"):
+            together = function(*given(lambda values: values))
+            alone = [function(*given(lambda values, n=n: values[n])) for n in range(3)]
+    except Exception:  # it does not even take them
+        return False
+    return np.shape(together) == (3,) and np.allclose(together, np.stack(alone), equal_nan=True)
 
 
 def _is_number(value: Any, number: float) -> bool:

@@ -37,7 +37,8 @@ def field_figure(shown: Shown) -> Figure:
             rows.append((name, "", lambda values: values.T))
         else:
             rows += [
-                (name, f" at t = {shown.times[i]:g}", lambda values, i=i: values[i].T) for i in shown.picks
+                (name, f" at t = {shown.times[i]:g}{shown.plane}", lambda values, i=i: values[i].T)
+                for i in shown.picks
             ]
     if shown.exact is None:
         columns = min(3, len(rows))
@@ -113,7 +114,7 @@ def slice_figure(shown: Shown) -> Figure:
                 axis.plot(shown.x, profile, color=BLUE, linewidth=2.2, label="reference")
             profile = shown.profile(shown.predicted[name], pick)
             axis.plot(shown.x, profile, color=ORANGE, linewidth=1.6, linestyle="--", label="solution")
-            axis.set_title(f"t = {shown.times[pick]:g}")
+            axis.set_title(f"t = {shown.times[pick]:g}{shown.line}")
             axis.set_xlabel(shown.label("x"))
             axis.set_xlim(shown.x[0], shown.x[-1])
             axis.locator_params(axis="x", nbins=5)

@@ -39,6 +39,8 @@ class Shown:
     exact: Mapping[str, np.ndarray] | None
     label: Callable[[str], str] = str
     """What axes and components are called, with their units."""
+    plane: str = ""
+    """Which plane of three dimensions, as titles have it."""
     cut: Any = None
     """What pictures in the plane are cut out by, where the domain is curved."""
 
@@ -68,12 +70,18 @@ class Shown:
             predicted = {n: v[..., 0] for n, v in predicted.items()}
             exact = None if exact is None else {n: v[..., 0] for n, v in exact.items()}
         second = space[1] if dimensions > 1 else None
-        return cls(times[keep], space[0], second, predicted, exact, problem.label, problem.domain.cut)
+        where = "" if plane is None else f", z = {space[2][plane]:.3g}"
+        return cls(times[keep], space[0], second, predicted, exact, problem.label, where, problem.domain.cut)
 
     @property
     def picks(self) -> tuple[int, int, int]:
         """Which of the times are the start, the middle and the end."""
         return 0, len(self.times) // 2, len(self.times) - 1
+
+    @property
+    def line(self) -> str:
+        """Where profiles along x are taken, as titles have it."""
+        return "" if self.y is None else f", y = {self.y[len(self.y) // 2]:.3g}{self.plane}"
 
     def profile(self, values: np.ndarray, pick: int) -> np.ndarray:
         """The values along x at one of the times."""

@@ -22,7 +22,7 @@ from ..objective.residual import residual_of
 from ..outcome import Function, History, PointWeights, Stop
 from ..problem import MAX_ORDER, Index, Problem
 from .canvas import Theme, finish
-from .values import evaluate, on_grid, real
+from .values import evaluate, on_grid, real, warn_outside
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ class Solution:
             axes: the places along x, … or how many there are.
         """
         found = grid_axes(self.problem, times, *axes)
+        warn_outside(self.problem, found)
         return on_grid(self.problem, self.function, *found)
 
     def to_arrays(self, times: Any = 101, *axes: Any) -> dict[str, np.ndarray]:
@@ -263,6 +264,7 @@ class Solution:
 
     def _evaluated(self, function: Callable[[Any], Any], coordinates: Sequence[Any]) -> Any:
         values = evaluate(self.problem, function, coordinates)
+        warn_outside(self.problem, coordinates)
         return values[0] if len(values) == 1 else values
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +19,9 @@ from ..problem import Problem
 
 _BATCH = 1 << 16
 """Points evaluated at once."""
+
+_SLACK = 1e-6
+"""How far beyond an end, as a share of the length, a coordinate may lie by rounding."""
 
 
 def evaluate(
@@ -59,6 +64,44 @@ def on_grid(problem: Problem, function: Function, *axes: Any) -> dict[str, np.nd
         inside = problem.domain.mask(np.stack([m.ravel() for m in mesh[1:]], axis=1)).reshape(mesh[0].shape)
         values = tuple(np.where(inside, value, np.nan) for value in values)
     return dict(zip(problem.fields, values, strict=True))
+
+
+def warn_outside(problem: Problem, coordinates: Sequence[Any]) -> None:
+    """Warn of numbers beyond the horizon or the ends of an axis, unless the solution repeats itself there.
+
+    Traced coordinates are not known yet, and of a curved domain its bounding box counts.
+    """
+    domain = problem.domain
+    spans = {
+        "t": (float(problem.start), float(problem.horizon)),
+        **dict(zip(problem.space, domain.bounds, strict=True)),
+    }
+    if domain.product:
+        spans = {
+            n: s
+            for n, s in spans.items()
+            if n == "t" or not problem.boundaries[problem.space.index(n)].periodic
+        }
+    for name, value in zip(problem.axes, coordinates, strict=False):
+        if name not in spans or isinstance(value, Tracer) or np.size(value) == 0:
+            continue
+        (low, high), found = spans[name], real(value)
+        slack = _SLACK * (high - low)
+        if found.min() < low - slack or found.max() > high + slack:
+            worst = found.min() if low - found.min() > found.max() - high else found.max()
+            warnings.warn(
+                f"{name} = {worst:g} lies outside of {low:g} ≤ {name} ≤ {high:g}, where {problem.name} was "
+                "solved. The value there means nothing.",
+                stacklevel=_outward(),
+            )
+
+
+def _outward() -> int:
+    """How many calls up the one who calls hcpinn is, from where a warning is given."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("hcpinn."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def real(value: Any) -> np.ndarray:
