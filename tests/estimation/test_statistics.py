@@ -81,6 +81,23 @@ def test_noise_has_no_structure_and_a_trend_has():
     assert np.mean(np.array(bent) < 1e-3) > 0.8
 
 
+@pytest.mark.parametrize("count", [12, 30])
+def test_few_values_have_structure_too(count):
+    """The test keeps its level, and a bend far above the noise is seen."""
+    rng = np.random.default_rng(count)
+    points = rng.random((count, 2))
+    rows = np.ones((count, 1))
+    bend = points @ [3.0, 2.0]
+    bend -= bend.mean()
+    found = structure(points, bend + 0.01 * rng.standard_normal(count), rng.random(count), rows)
+    assert min(t.p for t in found) < 1e-6
+    noise = [
+        structure(points, np.random.default_rng(seed).standard_normal(count), rng.random(count), rows)[0].p
+        for seed in range(100)
+    ]
+    assert 0.01 <= np.mean(np.array(noise) < 0.1) < 0.25
+
+
 @pytest.mark.parametrize("name", ["huber", "cauchy"])
 def test_a_robust_loss_stays_efficient_and_says_its_variance(name):
     loss, found, told = Loss(name), [], []

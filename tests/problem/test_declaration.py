@@ -188,6 +188,18 @@ def test_robin_factors_are_finite_and_have_a_slope(value, slope):
         hc.Robin(0.0, value=value, slope=slope)
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda: hc.Robin(0.0, value=hc.Unknown(1.0)),  # type: ignore[arg-type]
+        lambda: hc.Linear(0.0, factors=(lambda t: t, 1.0)),  # type: ignore[arg-type]
+    ],
+)
+def test_factors_are_numbers(condition):
+    with pytest.raises(ProblemError, match=r"are numbers, but one is .*guide on fits"):
+        condition()
+
+
 def test_slopes_need_not_suit_the_initial_data_as_values_must():
     """cos(πx) has no slope at ±1, and its value there is −1."""
     declare(boundary=hc.Neumann(1.0))

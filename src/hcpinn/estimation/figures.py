@@ -84,7 +84,8 @@ def corner_figure(fit: Fit) -> Figure:
                 x, y = root @ (size * circle)
                 axis.plot(other.value + other.error * x, one.value + one.error * y, color=BLUE)
             axis.plot(other.value, one.value, ".", color=ORANGE)
-            axis.text(0.04, 0.9, f"{share:+.2f}", transform=axis.transAxes, color=GREY)
+            corner = {"x": 0.04, "ha": "left"} if share >= 0 else {"x": 0.96, "ha": "right"}
+            axis.text(y=0.9, s=f"{share:+.2f}", transform=axis.transAxes, color=GREY, **corner)
         axis.locator_params(nbins=3)
         if i == count - 1:
             axis.set_xlabel(fit.problem.label(across))

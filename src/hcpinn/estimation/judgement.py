@@ -142,7 +142,7 @@ def _too_few(state: _State) -> list[str]:
     if count - spent > 0.5:
         return []
     return [
-        f"{count} values fix {round(spent)} numbers, so that nothing is left to tell the noise by: give it, "
+        f"Fitting {round(spent)} numbers to as many values leaves nothing to tell the noise by: give it, "
         "noise=…, or measure more."
     ]
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _BLUR, _BLURRED = 0.3, 0.1
 """Numerical error relative to the misfit from which that says nothing of noise; where it has structure."""
 
+_ROUNDING = 1e-13
+"""Relative error that any solution may have."""
+
 
 @dataclass(frozen=True)
 class Numerics:
@@ -54,7 +57,8 @@ def compared(state: _State, solution: Solution) -> Numerics:
     left = misfit.scaled(point.predicted)
     root = np.sqrt(misfit.loss.weights(left))  # outliers say nothing here
     left, change = root * left, root * change
-    moved, size = float(np.linalg.norm(change)), float(np.linalg.norm(root[:count] * predicted / sigma))
+    size = float(np.linalg.norm(root[:count] * predicted / sigma))
+    moved = max(float(np.linalg.norm(change)), _ROUNDING * size)
     # The classical solution may lie elsewhere than both.
     checked = size * (solution.verdict.error or 0.0)
     everywhere = np.sqrt(len(left) / count)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..errors import ProblemError
 from .expression import MAX_ORDER, Index
 
@@ -72,6 +74,17 @@ def _along(operator: dict[Index, Any], normal: Sequence[Any]) -> dict[Index, Any
                 higher = tuple(n + (i == axis) for i, n in enumerate(index))
                 result[higher] = result.get(higher, 0.0) + factor * component
     return result
+
+
+def _check_numbers(condition: Any, factors: Sequence[Any]) -> None:
+    """Refuse factors that vary or are not known."""
+    for factor in factors:
+        if isinstance(factor, bool) or not isinstance(factor, int | float | np.number):
+            raise ProblemError(
+                f"The factors of a {type(condition).__name__} condition are numbers, but one is {factor!r}. "
+                "Only its data may depend on t and on parameters. The guide on fits says how to find a factor "
+                "from measurements."
+            )
 
 
 @dataclass(frozen=True)
@@ -159,6 +172,7 @@ class Robin(Prescribed):
     """The factor of ∂u/∂n, not zero."""
 
     def __post_init__(self) -> None:
+        _check_numbers(self, (self.value, self.slope))
         if not (math.isfinite(self.value) and math.isfinite(self.slope) and self.slope != 0):
             raise ProblemError(
                 f"A Robin condition needs finite factors and a slope other than 0, but has value = "
@@ -204,6 +218,7 @@ class Linear(Prescribed):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "factors", tuple(self.factors))
+        _check_numbers(self, self.factors)
         if len(self.factors) > MAX_ORDER:
             raise ProblemError(
                 f"A condition takes at most {MAX_ORDER} factors, but {len(self.factors)} are given."
