@@ -82,9 +82,10 @@ class Layout:
     def closed(self, problem: Problem, z: np.ndarray) -> Problem:
         """The problem with the parameters that z stands for."""
         found = self.values(np.asarray(z))
-        return problem.with_parameters(
+        closed = problem.with_parameters(
             **{name: v if isinstance(v, Curve) else float(v) for name, v in found.items()}
         )
+        return closed.varying(self.names)
 
     def drawn(self, rng: np.random.Generator) -> np.ndarray:
         """Another place to start from: anywhere between bounds, else within a few times the guess."""

@@ -82,7 +82,7 @@ def _check_numbers(condition: Any, factors: Sequence[Any]) -> None:
         if isinstance(factor, bool) or not isinstance(factor, int | float | np.number):
             raise ProblemError(
                 f"The factors of a {type(condition).__name__} condition are numbers, but one is {factor!r}. "
-                "Only its data may depend on t and on parameters. The guide on fits says how to find a factor."
+                "Only its data may depend on t and on parameters. The guide on fits says how to find one."
             )
 
 
