@@ -140,3 +140,22 @@ def test_as_many_unknowns_as_values_leave_nothing_to_tell_the_noise_by():
     assert not any(estimate.determined for estimate in fit.estimates.values())
     known = hc.fit(problem, hc.Measurements(t, x, u=exact(t, x), noise=0.01), starts=1)
     assert known.estimates["r"].determined
+
+
+def test_a_guess_and_a_setting_may_be_zero():
+    """uₜ = 0.03 uₓₓ − a v uₓ, at rest and moving."""
+    rng, data = np.random.default_rng(3), []
+    for v in (0.0, 1.0):
+        t, x = rng.random(60), rng.random(60)
+        u = np.exp(-0.12 * np.pi**2 * t) * np.cos(2 * np.pi * (x - 0.3 * v * t))
+        data.append(hc.Measurements(t, x, u=u + 0.02 * rng.standard_normal(60), settings={"v": v}))
+    problem = hc.Problem(
+        domain=hc.Interval(0, 1),
+        horizon=1.0,
+        rhs=lambda u, a, v: 0.03 * u.xx - a * v * u.x,
+        initial=lambda x: np.cos(2 * np.pi * x),
+        parameters={"a": hc.Unknown(0.0), "v": 0.0},
+    )
+    fit = hc.fit(problem, data, starts=1)
+    assert fit.verdict.reliable, fit.verdict
+    assert abs(fit.estimates["a"].value - 0.3) < 4 * fit.estimates["a"].error < 0.05

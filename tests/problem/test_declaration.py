@@ -258,3 +258,15 @@ def test_systems_and_complex_fields_have_named_components():
     assert wave.components == ("real(u)", "imag(u)")
     values = [jnp.asarray([1 + 2j, 3.0])]
     np.testing.assert_allclose(wave.to_fields(wave.to_components(values))[0], values[0])
+
+
+def test_a_parameter_that_is_zero_may_still_vary():
+    problem = hc.Problem(
+        domain=hc.Interval(0, 1),
+        horizon=1.0,
+        rhs=lambda u, v: u.xx - v * u.x,
+        initial=lambda x: jnp.sin(2 * jnp.pi * x),
+        parameters={"v": 0.0},
+    )
+    assert problem.derivatives == ((0, 0), (0, 2))
+    assert problem.varying(["v"]).derivatives == ((0, 0), (0, 1), (0, 2))

@@ -233,7 +233,8 @@ def _estimates(state: _State, outcome: Outcome, *, confident: bool) -> dict[str,
         low, high = (
             float(unknown.from_z(v)) for v in np.clip(ends, layout.lower[entry], layout.upper[entry])
         )
-        by = "profile" if name in outcome.intervals else "curvature"
+        by = "numerical error" if outcome.width > 1 else "curvature"
+        by = "profile" if name in outcome.intervals else by
         found[name] = Estimate(value, error * unknown.slope(z), (low, high), by)
     return found
 

@@ -49,7 +49,7 @@ def read_experiments(path: str | Path, parameters: Collection[str], **options: A
         settings = dict(zip(names, row.tolist(), strict=True))
         own = {n: v[(table == row).all(axis=1)] for n, v in columns.items() if n not in settings}
         told = ", ".join(f"{name} = {value:g}" for name, value in settings.items())
-        options = {**options, "settings": settings, "name": f"{path.stem}, {told}"}
+        options = {**options, "settings": settings, "name": f"{path.stem} ({told})"}
         found.append(_from_columns(own, str(path), options))
     return found
 
