@@ -26,6 +26,24 @@ def layout(**function):
         return Layout(problem)
 
 
+def test_other_starts_stay_within_a_few_times_a_guess_without_bounds():
+    problem = hc.Problem(
+        domain=hc.Interval(0, 1),
+        horizon=1.0,
+        rhs=lambda u, c, k, r: k * u.xx - c * u.x - r * u,
+        initial=lambda x: np.sin(2 * np.pi * x),
+        parameters={"c": hc.Unknown(2.0), "k": hc.Unknown(0.1, log=True), "r": hc.Unknown(0.5, 0.0, 50.0)},
+    )
+    with double():
+        own = Layout(problem)
+        drawn = [own.values(own.drawn(np.random.default_rng(seed))) for seed in range(100)]
+    c, k, r = (np.array([float(values[name]) for values in drawn]) for name in "ckr")
+    assert 0.3 < np.std(c) < 3
+    assert 0.3 < np.std(np.log(k)) < 2
+    assert r.min() >= 0.0
+    assert r.max() > 40.0
+
+
 def test_a_spline_gives_straight_lines_and_goes_on_straight():
     knots = np.arange(8.0)
     with double():
