@@ -188,6 +188,18 @@ def test_robin_factors_are_finite_and_have_a_slope(value, slope):
         hc.Robin(0.0, value=value, slope=slope)
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda: hc.Robin(0.0, value=hc.Unknown(1.0)),  # type: ignore[arg-type]
+        lambda: hc.Linear(0.0, factors=(lambda t: t, 1.0)),  # type: ignore[arg-type]
+    ],
+)
+def test_factors_are_numbers(condition):
+    with pytest.raises(ProblemError, match=r"are numbers, but one is .*guide on fits"):
+        condition()
+
+
 def test_slopes_need_not_suit_the_initial_data_as_values_must():
     """cos(πx) has no slope at ±1, and its value there is −1."""
     declare(boundary=hc.Neumann(1.0))
@@ -246,3 +258,15 @@ def test_systems_and_complex_fields_have_named_components():
     assert wave.components == ("real(u)", "imag(u)")
     values = [jnp.asarray([1 + 2j, 3.0])]
     np.testing.assert_allclose(wave.to_fields(wave.to_components(values))[0], values[0])
+
+
+def test_a_parameter_that_is_zero_may_still_vary():
+    problem = hc.Problem(
+        domain=hc.Interval(0, 1),
+        horizon=1.0,
+        rhs=lambda u, v: u.xx - v * u.x,
+        initial=lambda x: jnp.sin(2 * jnp.pi * x),
+        parameters={"v": 0.0},
+    )
+    assert problem.derivatives == ((0, 0), (0, 2))
+    assert problem.varying(["v"]).derivatives == ((0, 0), (0, 1), (0, 2))

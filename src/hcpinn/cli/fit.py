@@ -26,7 +26,8 @@ def fit(
             "--data",
             "-d",
             metavar="FILE",
-            help="Measurements: CSV with columns t, x, …, u, or NetCDF. Can be repeated, one per experiment.",
+            help="Measurements: CSV with columns t, x, …, u, or NetCDF. A column called like a parameter is "
+            "its setting in each experiment. Can be repeated.",
         ),
     ],
     unknown: Annotated[
@@ -58,8 +59,8 @@ def fit(
     """Find unknown parameters of a problem from measurements, with errors and a verdict.
 
     Writes to the output folder: [bold]fit.json[/bold] (estimates with errors and intervals, noise, verdict),
-    [bold]solution.npz[/bold] (the solution at the estimate), [bold]data.png[/bold], and where numbers are
-    determined [bold]corner.png[/bold].
+    [bold]solution.npz[/bold] (the solution at the estimate), [bold]data.png[/bold], and where there is
+    something to show [bold]corner.png[/bold], [bold]profiles.png[/bold] and [bold]functions.png[/bold].
 
     Exit code: 0 if estimates and errors are reliable, 1 if not, 2 for bad input, 130 if interrupted.
 
@@ -69,7 +70,8 @@ def fit(
 
         hcpinn fit allen-cahn-2 --data u.csv --unknown gamma1=0.01 --unknown gamma2=1..10
     """
-    from ..estimation import Measurements, fit as find
+    from ..estimation import fit as find
+    from ..estimation.reading import read_experiments
     from ..machine.programs import keep_programs
     from .solve import assignments
 
@@ -77,7 +79,7 @@ def fit(
     problem = problem_from(name).with_parameters(**assignments(set_ or []))
     problem = _opened(problem, unknown or [])
     options = {} if noise is None else {"noise": noise}
-    experiments = [Measurements.read(path, **options) for path in data]
+    experiments = [own for path in data for own in read_experiments(path, problem.parameters, **options)]
     folder = out or Path("out") / f"{folder_name(name)}-fit"
     check_folder(folder)
     found = find(
@@ -127,6 +129,10 @@ def _write(found: Fit, folder: Path) -> None:
     numbers = {n: e for n, e in found.estimates.items() if isinstance(e, Estimate)}
     if any(e.determined for e in numbers.values()):
         found.plot_corner(folder / "corner.png")
+    if found.profiles:
+        found.plot_profiles(folder / "profiles.png")
+    if len(numbers) < len(found.estimates):
+        found.plot_functions(folder / "functions.png")
     show_facts(
         [
             ("problem", found.problem.name),

@@ -26,8 +26,10 @@ from ..solution import Solution
 from ..solving import solve
 from . import judgement
 from .layout import Layout
+from .leftover import tested
 from .measurements import Measurements
 from .model import Model, described
+from .numerics import compared
 from .result import Fit
 from .robust import Loss
 from .search import FINE, Misfit, Point, descend
@@ -144,12 +146,15 @@ def fit(
                 if state.stop is Stop.INTERRUPTED:
                     raise KeyboardInterrupt
                 raise OutOfTimeError(f"Nothing was found within max_seconds = {max_seconds:g}. Allow more.")
-            # The rest is for the last quarter of the time.
-            limits.seconds = np.inf if max_seconds is None else 0.95 * max_seconds
-            outcome = _uncertain(state, level, tell)
-        tell("Solving the problem at the estimate, and checking it.")
-        solution = _solution(state, reference, max_seconds)
-        return judgement.judged(problem, experiments, state, outcome, solution, level)
+            tell("Solving the problem at the estimate, and checking it.")
+            solution = _solution(state, reference, max_seconds)
+            numerics, tests = compared(state, solution), tested(state)
+            hidden = numerics.hides_noise(structure=bool(tests.wrong))
+            limits.seconds = np.inf if max_seconds is None else max_seconds
+            outcome = _uncertain(state, level, tell, max(numerics.bound, 1.0) if hidden else 1.0)
+        return judgement.judged(
+            problem, experiments, state, outcome, solution, level, tests=tests, numerics=numerics
+        )
 
 
 def _search(state: _State, starts: int, seed: int, tell: Callable[[str], None]) -> None:
@@ -306,10 +311,13 @@ class Outcome:
     intervals: dict[str, tuple[float, float]]
     profiles: dict[str, np.ndarray]
     reach: float
+    width: float = 1.0
+    """What values may be off by, in units of the noise."""
 
 
-def _uncertain(state: _State, level: float, tell: Callable[[str], None]) -> Outcome:
-    model, layout, misfit, point = state.model, state.model.layout, state.misfit, state.point
+def _uncertain(state: _State, level: float, tell: Callable[[str], None], width: float = 1.0) -> Outcome:
+    """Errors and intervals; `width` times the noise is what values may be off by."""
+    model, layout, misfit, point = state.model, state.model.layout, state.misfit.widened(width), state.point
     assert point is not None
     rows = misfit.rows(point)[1]
     size = float(np.linalg.norm(point.predicted / misfit.sigma))
@@ -334,7 +342,7 @@ def _uncertain(state: _State, level: float, tell: Callable[[str], None]) -> Outc
         except Halted as halted:
             state.stop = halted.stop
             break
-    return Outcome(found, intervals, profiles, reach)
+    return Outcome(found, intervals, profiles, reach, width)
 
 
 def _solution(state: _State, reference: bool, max_seconds: float | None) -> Solution:
@@ -342,7 +350,8 @@ def _solution(state: _State, reference: bool, max_seconds: float | None) -> Solu
     assert state.point is not None
     model = state.model
     closed = model.layout.closed(model.experiments[0].problem, state.point.z)
-    left = None if max_seconds is None else max(max_seconds - model.limits.spent, 0.05 * max_seconds)
+    # Half of the time that is left; intervals have the other.
+    left = None if max_seconds is None else max((max_seconds - model.limits.spent) / 2, 0.05 * max_seconds)
     accuracy = float(np.clip(model.accuracy, _FINEST, 1e-3))
     trusted: Reference | bool = reference
     if reference and max_seconds is None:  # within a time, `solve` bounds the reference too

@@ -498,10 +498,21 @@ class Problem:
         samples = (own.note(role) for role, d in data.items() for own in samples_in(d))
         return (*self.domain.remarks, *tables, *samples)
 
+    def varying(self, names: Sequence[str]) -> Problem:
+        """The same problem, with the derivatives that `rhs` uses for any values of some parameters.
+
+        A parameter that happens to be zero leaves out what it multiplies.
+        """
+        problem = copy.copy(self)
+        problem.__dict__.pop("derivatives", None)
+        problem.__dict__["_discovery"] = self._discovered(names)
+        return problem
+
     @cached_property
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
-        if self.open:
-            return self.nominal._discovery
+        return self.nominal._discovery if self.open else self._discovered(())
+
+    def _discovered(self, names: Sequence[str]) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
         with double():
             point = jnp.asarray(self.domain.inside(np.full((1, self.domain.dimension), 0.5))[0])
             place = [point[i] for i in range(len(self.space))]
@@ -510,27 +521,31 @@ class Problem:
                 moving = self.initial_velocities(place)
                 are_complex = [c or jnp.iscomplexobj(v) for c, v in zip(are_complex, moving, strict=True)]
             while True:
-                touched, now_complex = self._trace(are_complex)
+                touched, now_complex = self._trace(are_complex, names)
                 if now_complex == are_complex:
                     break
                 are_complex = now_complex
         zero: Index = (0,) * len(self.axes)
         return tuple(sorted(touched | {zero}, key=lambda i: (sum(i), i))), tuple(are_complex)
 
-    def _trace(self, are_complex: list[bool]) -> tuple[set[Index], list[bool]]:
-        """Run `rhs` on placeholders: which derivatives it touches, which fields must be complex."""
+    def _trace(self, are_complex: list[bool], names: Sequence[str]) -> tuple[set[Index], list[bool]]:
+        """Run `rhs` on placeholders: which derivatives it touches, which fields must be complex.
+
+        The named parameters may have any values.
+        """
         touched: set[Index] = set()
 
-        def run(point: Array) -> list[Array]:
+        def run(point: Array, given: list[Array]) -> list[Array]:
             def lookup(number: int, index: Index) -> Array:
                 touched.add(index)
                 return point[0] * (1 + 1j if are_complex[number] else 1.0)
 
-            values = self.evaluate_rhs(lookup, [point[i] for i in range(len(self.axes))])
+            parameters = {**self.parameters, **dict(zip(names, given, strict=True))}
+            values = self.evaluate_rhs(lookup, [point[i] for i in range(len(self.axes))], parameters)
             return [jnp.asarray(v) for v in values]
 
         try:
-            outcome = jax.eval_shape(run, jnp.ones(len(self.axes)))
+            outcome = jax.eval_shape(run, jnp.ones(len(self.axes)), [jnp.ones(())] * len(names))
         except HcpinnError:
             raise
         except Exception as error:
