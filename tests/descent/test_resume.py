@@ -19,8 +19,8 @@ from descent import small
 from descent.small import DECAY, RELAX, assert_same_bits
 from hcpinn.descent import Checkpoint, Preparation, Progress, Stop, train
 from hcpinn.errors import FileError
-from hcpinn.machine.files import read_archive, write_archive
 from hcpinn.machine.background import Abandoned, current_task
+from hcpinn.machine.files import read_archive, write_archive
 from hcpinn.machine.locks import Lock
 from hcpinn.solving import CHECKPOINT
 

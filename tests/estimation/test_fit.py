@@ -1,11 +1,14 @@
 """Fits: estimates within their errors, and a verdict that says what the data do not tell."""
 
 import json
+import signal
+import threading
 
 import numpy as np
 import pytest
 
 import hcpinn as hc
+from hcpinn.machine import supervision
 
 TRUE = {"k": 0.05, "r": 1.0}
 
@@ -109,3 +112,20 @@ def test_a_wrong_equation_gets_no_intervals(measured):
     fit = hc.fit(problem, hc.Measurements(t, x, u=u), starts=1)
     assert fit.verdict.status == "wrong model"
     assert not fit.estimates["k"].determined
+
+
+def test_an_interrupted_fit_tells_the_best_so_far(measured, monkeypatch):
+    monkeypatch.setattr(supervision, "ANSWER", 0.1)
+    said, held = [], threading.Event()
+
+    def tell(sentence):
+        said.append(sentence)
+        if sentence.startswith("Start 1"):  # and what follows takes long
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            held.wait(60)
+
+    t, x, u = measured
+    with pytest.raises(KeyboardInterrupt):
+        hc.fit(declared(k=hc.Unknown(0.2), r=1.0), hc.Measurements(t, x, u=u), on_progress=tell)
+    held.set()
+    assert said[1].startswith("Interrupted before errors were known, at k = 0.0")

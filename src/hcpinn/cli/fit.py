@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MethodError
-from .app import EXIT_NOT_CONVERGED, app, check_folder, show_facts
+from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, app, check_folder, draw, show_facts
 from .declared import HELP, METAVAR, folder_name, problem_from
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def fit(
         hcpinn fit allen-cahn-2 --data u.csv --unknown gamma1=0.01 --unknown gamma2=1..10
     """
     from ..estimation import Measurements, fit as find
+    from ..machine.interrupt import patient_interrupt
     from ..machine.programs import keep_programs
     from .solve import assignments
 
@@ -80,16 +81,22 @@ def fit(
     experiments = [Measurements.read(path, **options) for path in data]
     folder = out or Path("out") / f"{folder_name(name)}-fit"
     check_folder(folder)
-    found = find(
-        problem,
-        experiments,
-        starts=starts,
-        seed=seed,
-        loss=loss,
-        max_seconds=max_seconds,
-        on_progress=lambda sentence: typer.echo(sentence, err=True),
-    )
-    _write(found, folder)
+    with patient_interrupt() as interrupted:  # so that nothing is lost between the two
+        found = find(
+            problem,
+            experiments,
+            starts=starts,
+            seed=seed,
+            loss=loss,
+            max_seconds=max_seconds,
+            on_progress=lambda sentence: typer.echo(sentence, err=True),
+        )
+        found.save_summary(folder / "fit.json")
+        found.solution.save(folder / "solution.npz")
+        draw(lambda: _draw(found, folder), interrupted)
+        _report(found, folder)
+    if interrupted.is_set():
+        raise typer.Exit(EXIT_INTERRUPTED)
     if not found.verdict.reliable:
         raise typer.Exit(EXIT_NOT_CONVERGED)
 
@@ -118,15 +125,16 @@ def _opened(problem: Problem, texts: list[str]) -> Problem:
     return problem.with_parameters(**values)
 
 
-def _write(found: Fit, folder: Path) -> None:
-    found.save_summary(folder / "fit.json")
-    found.solution.save(folder / "solution.npz")
+def _draw(found: Fit, folder: Path) -> None:
     found.plot(folder / "data.png")
     from ..estimation import Estimate
 
     numbers = {n: e for n, e in found.estimates.items() if isinstance(e, Estimate)}
     if any(e.determined for e in numbers.values()):
         found.plot_corner(folder / "corner.png")
+
+
+def _report(found: Fit, folder: Path) -> None:
     show_facts(
         [
             ("problem", found.problem.name),
