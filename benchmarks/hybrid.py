@@ -5,7 +5,7 @@
 
 For each problem and number of neurons: one hidden layer is trained over the first tenth of the time, its
 hidden weights are kept, at the window's start, middle and end, and only output weights evolve to the horizon.
-Beside it, as many sampled neurons, which evolve in the same way, and the network trained over all of the time.
+Beside it, as many sampled neurons, which evolve in the same way, and the network trained over all time.
 True errors are those against the classical reference.
 """
 

@@ -1,11 +1,14 @@
 """Fits: estimates within their errors, and a verdict that says what the data do not tell."""
 
 import json
+import signal
+import threading
 
 import numpy as np
 import pytest
 
 import hcpinn as hc
+from hcpinn.machine import supervision
 
 TRUE = {"k": 0.05, "r": 1.0}
 
@@ -159,3 +162,20 @@ def test_a_guess_and_a_setting_may_be_zero():
     fit = hc.fit(problem, data, starts=1)
     assert fit.verdict.reliable, fit.verdict
     assert abs(fit.estimates["a"].value - 0.3) < 4 * fit.estimates["a"].error < 0.05
+
+
+def test_an_interrupted_fit_tells_the_best_so_far(measured, monkeypatch):
+    monkeypatch.setattr(supervision, "ANSWER", 0.1)
+    said, held = [], threading.Event()
+
+    def tell(sentence):
+        said.append(sentence)
+        if sentence.startswith("Start 1"):  # and what follows takes long
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            held.wait(60)
+
+    t, x, u = measured
+    with pytest.raises(KeyboardInterrupt):
+        hc.fit(declared(k=hc.Unknown(0.2), r=1.0), hc.Measurements(t, x, u=u), on_progress=tell)
+    held.set()
+    assert said[1].startswith("Interrupted before errors were known, at k = 0.0")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MethodError
-from .app import EXIT_NOT_CONVERGED, Seed, app, check_folder, show_facts
+from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, Seed, app, check_folder, draw, show_facts
 from .declared import HELP, METAVAR, folder_name, problem_from
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def fit(
     """
     from ..estimation import fit as find
     from ..estimation.reading import read_experiments
+    from ..machine.interrupt import patient_interrupt
     from ..machine.programs import keep_programs
     from .solve import assignments
 
@@ -82,16 +83,22 @@ def fit(
     experiments = [own for path in data for own in read_experiments(path, problem.parameters, **options)]
     folder = out or Path("out") / f"{folder_name(name)}-fit"
     check_folder(folder)
-    found = find(
-        problem,
-        experiments,
-        starts=starts,
-        seed=seed,
-        loss=loss,
-        max_seconds=max_seconds,
-        on_progress=lambda sentence: typer.echo(sentence, err=True),
-    )
-    _write(found, folder)
+    with patient_interrupt() as interrupted:  # so that nothing is lost between the two
+        found = find(
+            problem,
+            experiments,
+            starts=starts,
+            seed=seed,
+            loss=loss,
+            max_seconds=max_seconds,
+            on_progress=lambda sentence: typer.echo(sentence, err=True),
+        )
+        found.save_summary(folder / "fit.json")
+        found.solution.save(folder / "solution.npz")
+        draw(lambda: _draw(found, folder), interrupted)
+        _report(found, folder)
+    if interrupted.is_set():
+        raise typer.Exit(EXIT_INTERRUPTED)
     if not found.verdict.reliable:
         raise typer.Exit(EXIT_NOT_CONVERGED)
 
@@ -120,9 +127,7 @@ def _opened(problem: Problem, texts: list[str]) -> Problem:
     return problem.with_parameters(**values)
 
 
-def _write(found: Fit, folder: Path) -> None:
-    found.save_summary(folder / "fit.json")
-    found.solution.save(folder / "solution.npz")
+def _draw(found: Fit, folder: Path) -> None:
     found.plot(folder / "data.png")
     from ..estimation import Estimate
 
@@ -133,6 +138,9 @@ def _write(found: Fit, folder: Path) -> None:
         found.plot_profiles(folder / "profiles.png")
     if len(numbers) < len(found.estimates):
         found.plot_functions(folder / "functions.png")
+
+
+def _report(found: Fit, folder: Path) -> None:
     show_facts(
         [
             ("problem", found.problem.name),

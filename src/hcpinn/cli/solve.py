@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import HcpinnError, MethodError
-from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, CheckpointEvery, Seed, app, check_folder, show_facts
+from .app import (
+    EXIT_INTERRUPTED,
+    EXIT_NOT_CONVERGED,
+    CheckpointEvery,
+    Seed,
+    app,
+    check_folder,
+    draw,
+    show_facts,
+)
 from .declared import HELP, METAVAR, folder_name, problem_from
 
 if TYPE_CHECKING:
@@ -184,8 +193,7 @@ def solve(
             if not resume:
                 _spare(folder, solution)
             _write(solution, folder)
-    if is_first():
-        _finish(solution, folder, interrupted, before, animation=animation, limited=bool(max_seconds))
+            _finish(solution, folder, interrupted, before, animation=animation, limited=bool(max_seconds))
     if solution.stop is Stop.INTERRUPTED or interrupted.is_set():
         raise typer.Exit(EXIT_INTERRUPTED)
     if not solution.verdict.converged:
@@ -214,14 +222,8 @@ def _finish(
     stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
     if not stopped_early and written(checkpoint) != before:  # else it is of another training
         remove_checkpoints(checkpoint)
-    if solution.stop is not Stop.INTERRUPTED and not interrupted.is_set():
-        try:
-            _draw(solution, folder, animation)
-        except KeyboardInterrupt:
-            interrupted.set()
+    draw(lambda: _draw(solution, folder, animation), interrupted)
     _report(solution, folder)
-    if interrupted.is_set() and solution.stop is not Stop.INTERRUPTED:
-        typer.echo("Interrupted while figures were drawn; the solution is saved.", err=True)
     if stopped_early and checkpoint.exists():
         more = " and a larger --max-seconds." if limited else "."
         typer.echo(f"To continue, repeat the command with --resume{more}")

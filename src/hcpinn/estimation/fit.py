@@ -19,6 +19,7 @@ from ..evolution.limits import Limits
 from ..evolution.outcome import Halted
 from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
+from ..machine.supervision import Left, supervised
 from ..outcome import Stop
 from ..problem import Problem
 from ..reference import Reference, solve_reference
@@ -93,6 +94,8 @@ def fit(
     The likelihood is maximised by Gauss–Newton steps with exact sensitivities, on solutions whose error is a
     tenth of what the noise leaves uncertain. Noise that is not given is estimated.
 
+    Ctrl-C or SIGTERM ends it within two seconds, with what was found if that can be checked in this time.
+
     Args:
         problem: with at least one `Unknown` among its parameters.
         data: what was measured, in one experiment or several.
@@ -104,7 +107,7 @@ def fit(
         loss: "gaussian", or for outliers "huber" or "cauchy".
         max_seconds: the time this may take; the best found so far comes back.
         reference: whether the solution at the estimate is compared with a classical one.
-        on_progress: called with a sentence on what was done.
+        on_progress: called with a sentence on what was done, from the thread that computes.
 
     Raises:
         OutOfTimeError: `max_seconds` was too short to find anything.
@@ -133,28 +136,42 @@ def fit(
         reason = applies(layout.closed(problem, layout.start))
         if reason is not None:
             raise MethodError(f"A fit needs solutions by evolution. {reason}")
-        # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
-        with threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
-            limits = Limits(np.inf if max_seconds is None else 0.8 * max_seconds, interrupted.is_set)
-            model = Model(problem, experiments, layout, limits, seed)
-            state = _State(model, _first_misfit(model, Loss(loss)))
-            try:
-                _search(state, starts, seed, tell)
-            except Halted as halted:
-                state.stop = halted.stop
-            if state.point is None:
-                if state.stop is Stop.INTERRUPTED:
-                    raise KeyboardInterrupt
-                raise OutOfTimeError(f"Nothing was found within max_seconds = {max_seconds:g}. Allow more.")
-            tell("Solving the problem at the estimate, and checking it.")
-            solution = _solution(state, reference, max_seconds)
-            numerics, tests = compared(state, solution), tested(state)
-            hidden = numerics.hides_noise(structure=bool(tests.wrong))
-            limits.seconds = np.inf if max_seconds is None else max_seconds
-            outcome = _uncertain(state, level, tell, max(numerics.bound, 1.0) if hidden else 1.0)
-        return judgement.judged(
-            problem, experiments, state, outcome, solution, level, tests=tests, numerics=numerics
-        )
+    begun: list[_State] = []
+
+    def work() -> Fit:
+        with double():
+            # One thread factorises matrices of a few hundred rows several times faster than several do.
+            with threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
+                limits = Limits(np.inf if max_seconds is None else 0.8 * max_seconds, interrupted.is_set)
+                model = Model(problem, experiments, layout, limits, seed)
+                state = _State(model, _first_misfit(model, Loss(loss)))
+                begun.append(state)
+                try:
+                    _search(state, starts, seed, tell)
+                except Halted as halted:
+                    state.stop = halted.stop
+                if state.point is None:
+                    if state.stop is Stop.INTERRUPTED:
+                        raise KeyboardInterrupt
+                    raise OutOfTimeError(
+                        f"Nothing was found within max_seconds = {max_seconds:g}. Allow more."
+                    )
+                tell("Solving the problem at the estimate, and checking it.")
+                solution = _solution(state, reference, max_seconds)
+                numerics, tests = compared(state, solution), tested(state)
+                hidden = numerics.hides_noise(structure=bool(tests.wrong))
+                limits.seconds = np.inf if max_seconds is None else max_seconds
+                outcome = _uncertain(state, level, tell, max(numerics.bound, 1.0) if hidden else 1.0)
+            return judgement.judged(
+                problem, experiments, state, outcome, solution, level, tests=tests, numerics=numerics
+            )
+
+    try:
+        return supervised(work)
+    except Left:
+        if begun and begun[0].point is not None:
+            tell(f"Interrupted before errors were known, at {described(layout, begun[0].point.z)}.")
+        raise KeyboardInterrupt from None
 
 
 def _search(state: _State, starts: int, seed: int, tell: Callable[[str], None]) -> None:

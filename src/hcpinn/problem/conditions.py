@@ -83,7 +83,7 @@ def _check_numbers(condition: Any, factors: Sequence[Any]) -> None:
             known = False
         if not known:
             raise ProblemError(
-                f"The factors of a {type(condition).__name__} condition are finite numbers, but one is "
+                f"The factors of a {type(condition).__name__} condition are numbers, but one is "
                 f"{factor!r}. Only its data may depend on t and on parameters. The guide on fits says how to "
                 "find one."
             )

@@ -20,7 +20,7 @@ from ..descent import Checkpoint, Piecewise, Preparation, Progress, Run, network
 from ..equation import fingerprint
 from ..errors import FileError, MethodError, NoSolutionError, OutOfTimeError
 from ..evolution import Evolution, Pass, applies, evolve
-from ..machine.background import current_task
+from ..machine.background import Abandoned, current_task, raise_if_abandoned
 from ..machine.locks import Lock
 from ..machine.precision import double
 from ..machine.processes import is_first
@@ -177,6 +177,11 @@ class Sitting:
                 f"Another training is under way in {self.out}, and would lose its checkpoint. Wait until it "
                 "is done, or choose another folder."
             )
+        try:
+            raise_if_abandoned()
+        except Abandoned:  # the call is over, and has not seen this lock
+            self.lock.release()
+            raise
 
     def _checkpoint(self, preparation: Preparation) -> Checkpoint | None:
         if self.out is None:

@@ -242,18 +242,19 @@ class _Runner:
         """
         missing = set(self._missing()) & set(group.keys)
         taken: dict[str, Lock] = {}
-        for key in sorted(missing):  # in one order, so that of two processes one gets them all
-            lock = self.store.lock(key)
-            if lock is None:
-                break
-            taken[key] = lock
-        # Some may have been finished by others just before they were locked.
-        if not taken or missing != taken.keys() & set(self._missing()):
-            for lock in taken.values():
-                lock.release()
-            return None
+        with contextlib.ExitStack() as undone:
+            for key in sorted(missing):  # in one order, so that of two processes one gets them all
+                lock = self.store.lock(key)
+                if lock is None:
+                    return None
+                taken[key] = lock
+                undone.callback(lock.release)
+            # Some may have been finished by others just before they were locked.
+            if not taken or missing != taken.keys() & set(self._missing()):
+                return None
+            begun = (self.store.work / group.name / _GROUP).exists()
+            undone.pop_all()
         self.locks.update(taken)
-        begun = (self.store.work / group.name / _GROUP).exists()
         return group if begun else group.only(taken)
 
     def _start(self, group: Group) -> None:
