@@ -24,10 +24,10 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
 from jaxtyping import Array, Float
-from threadpoolctl import threadpool_limits
 
 from ..equation.growth import growth_rate
 from ..jets import taylor
+from ..machine.threads import one_blas_thread
 from ..objective import linearized, sampling
 from ..problem import Index
 from ..trial import MLP, Fixed, Trial, jet_of
@@ -112,7 +112,7 @@ class Estimator:
         step = trial.problem.duration / len(residual)
         if self.closed:
             start = self._start(network, trial) if before is None else before.state
-            with threadpool_limits(1, user_api="blas"):  # several threads factorise few hundred rows slower
+            with one_blas_thread():
                 return self._projected(residual, slopes, values, step, start)
         start = np.sqrt(conditions) if before is None else before.state
         state, squares = self._bounded(np.sqrt(np.mean(residual**2, axis=1)), step, start)

@@ -12,6 +12,7 @@ import numpy as np
 from ..equation import content_of, scan
 from ..errors import NoReferenceError
 from ..machine.precision import double
+from ..machine.threads import one_blas_thread
 from ..problem import Problem, refuse_open
 from .cache import entry_key, load, store
 from .fourier import solve_fourier
@@ -72,7 +73,7 @@ def solve_reference(
             "not settle what happens at the jump, so there is nothing to compare with. Replace the jump by a "
             "steep, smooth change."
         )
-    with double(), _processor(len(axes)):
+    with double(), one_blas_thread(), _processor(len(axes)):
         outcome = solver(problem, grid, axes, tolerance)
     reference = Reference(
         problem_name=problem.name,
