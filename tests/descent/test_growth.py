@@ -11,6 +11,7 @@ import hcpinn as hc
 from declarations import declare
 from descent import small
 from hcpinn.descent import Lesson, Piecewise, Preparation, Progress, Report, Stop
+from hcpinn.descent.checkpoint import Position
 from hcpinn.descent.corrections import Corrector, Grown
 from hcpinn.descent.lessons import Repetition, Schedule, Windows
 from hcpinn.descent.segments import corrected
@@ -42,6 +43,16 @@ def test_where_training_stalls_the_network_grows_until_the_accuracy_is_reached(g
         HEAT, dataclasses.replace(METHOD, growth=None), accuracy=1e-4, reference=False, progress=False
     )
     assert grown.estimated_error < 0.2 * still.estimated_error
+
+
+@pytest.mark.parametrize(("width", "stalled"), [(8, True), (3000, False)])
+def test_training_that_is_worth_more_than_corrections_of_the_same_work_has_not_stalled(width, stalled):
+    method = dataclasses.replace(METHOD, growth=hc.Growth(width=width))
+    accuracy = Preparation([hc.Run(HEAT, method)], accuracy=1e-9).accuracy
+    position = Position(Lesson())
+    assert not accuracy.stalled(position, 1e-2)  # nothing to compare with
+    assert accuracy.stalled(position, 5e-3) == stalled
+    assert accuracy.stalled(position, 5e-3)
 
 
 def test_a_grown_network_is_one_function_that_files_keep(grown, tmp_path):

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ..equation.growth import growth_rate
 from ..machine.processes import agreed
 from ..outcome import Stop
 from ..trial import Trial
 from .checkpoint import Position
-from .corrections import Corrector, Layers
+from .corrections import Corrector, Layers, work
 from .estimate import Carried, Estimator, relative_error
 from .lessons import Lesson
 from .segments import Found, corrected
@@ -33,10 +34,14 @@ _SHARE = 0.25
 
 
 _PATIENCE = 3
-"""Training stalls if, at the pace of the last lesson, the accuracy is more than this many lessons away."""
+"""Training has not stalled if, at the pace of the last lesson, so many more reach the accuracy."""
+
+_GAIN = 10.0
+"""What corrections divide the error by, about: training that does as much for the same work goes on."""
 
 _WORTH = 0.5
-"""A correction is worth another, and training worth new corrections, if the error falls to this share."""
+"""A correction is worth another if the error falls to this share; new ones are, if training lowers it by
+this share for each lesson that they cost, and tenfold at the latest."""
 
 
 class Accuracy:
@@ -104,9 +109,10 @@ class Accuracy:
         before, position.before = position.before, now
         if before is None or not 0 < now < np.inf:
             return False
-        goal = self.goal(lesson.window)
-        stalled = bool(goal * (before / now) ** _PATIENCE < now)
-        if position.grown_from is not None and now > _WORTH * position.grown_from:
+        pace, far = np.log(before / now), np.log(now / max(self.goal(lesson.window), 1e-300))
+        stalled = bool(_PATIENCE * pace < far and self._cost * pace < np.log(_GAIN))
+        anew = max(_WORTH ** max(self._cost, 1.0), 1 / _GAIN)
+        if position.grown_from is not None and now > anew * position.grown_from:
             return False
         if stalled:
             position.grown_from = self.corrected_to = now
@@ -136,16 +142,25 @@ class Accuracy:
         added: list[tuple[Layers, ...]] = list(found.corrections or ((),) * len(found.theta))
         for number, run in enumerate(self.runs):
             if going[number]:
-                layers, left = self._corrector.correct(
-                    corrected(trials[number]),
-                    found.of(number, self.preparation.unravel, grown=True),
-                    sampler=self.method.sampler,
-                    seed=run.seed,
-                    label=f"correction {(lesson.window, lesson.number)}",
-                )
+                with threadpool_limits(1, user_api="blas"):  # several mostly wait for one another
+                    layers, left = self._corrector.correct(
+                        corrected(trials[number]),
+                        found.of(number, self.preparation.unravel, grown=True),
+                        sampler=self.method.sampler,
+                        seed=run.seed,
+                        label=f"correction {(lesson.window, lesson.number)}",
+                    )
                 added[number] = (*added[number], *([] if layers is None else [layers]))
                 squares[number] = left**2
         return Found(found.theta, tuple(added) if any(added) else ()), squares
+
+    @cached_property
+    def _cost(self) -> float:
+        """How many lessons take as much work as a correction."""
+        method = self.method
+        parameters = self.preparation.theta.shape[1]
+        lesson = sum(stage.steps * stage.work(method.points, parameters) for stage in method.stages)
+        return 0.0 if method.growth is None else work(method.growth.width) / max(lesson, 1.0)
 
     @cached_property
     def _corrector(self) -> Corrector:
@@ -170,15 +185,15 @@ class Accuracy:
             if not estimator.closed:
                 theta = jnp.asarray(found.theta[number])
                 conditions = prepared.objective_of(window, trial).penalty(theta, trial, run.seed)
-            result.append(
-                estimator.carry(
+            with threadpool_limits(1, user_api="blas"):
+                carried = estimator.carry(
                     network,
                     trial,
                     self._fix(estimator, trial),
                     conditions=conditions,
                     before=None if before is None else before[number],
                 )
-            )
+            result.append(carried)
         return result
 
     def _estimator(self, number: int, trial: Trial) -> Estimator:

@@ -269,6 +269,11 @@ class Corrector:
         return jax.jit(change)
 
 
+def work(width: int) -> float:
+    """The work of a correction in the units of a stage's: that of its least squares, at most."""
+    return 2 * _NEWTON * _POINTS * width**3 / 4
+
+
 def _in_chunks(function: Any, fixed: Fixed) -> Any:
     """A function of points applied to some of them at a time."""
     return jax.lax.map(

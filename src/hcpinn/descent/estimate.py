@@ -27,7 +27,6 @@ from jaxtyping import Array, Float
 
 from ..equation.growth import growth_rate
 from ..jets import taylor
-from ..machine.threads import one_blas_thread
 from ..objective import linearized, sampling
 from ..problem import Index
 from ..trial import MLP, Fixed, Trial, jet_of
@@ -112,8 +111,7 @@ class Estimator:
         step = trial.problem.duration / len(residual)
         if self.closed:
             start = self._start(network, trial) if before is None else before.state
-            with one_blas_thread():
-                return self._projected(residual, slopes, values, step, start)
+            return self._projected(residual, slopes, values, step, start)
         start = np.sqrt(conditions) if before is None else before.state
         state, squares = self._bounded(np.sqrt(np.mean(residual**2, axis=1)), step, start)
         return Carried(state, squares, np.mean(values**2, axis=(0, 1)))

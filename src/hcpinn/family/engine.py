@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ..errors import NoSolutionError, OutOfTimeError, ProblemError
 from ..evolution import (
@@ -33,7 +34,6 @@ from ..evolution import (
 )
 from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
-from ..machine.threads import one_blas_thread
 from ..outcome import Stop
 from ..problem import HORIZON, Between, Problem, ranges_of
 from ..problem.calling import argument_names
@@ -128,7 +128,7 @@ def evolve_family(
     report: Callable[[str, float], None] = lambda said, estimate: None,
 ) -> Evolved:
     """Solve a problem with open parameters at all of them, to a relative L2 error of `accuracy`."""
-    with double(), one_blas_thread(), patient_interrupt() as interrupted:
+    with double(), threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
         limits = Limits(np.inf if max_seconds is None else max_seconds, interrupted.is_set)
         return _Families(span(problem), accuracy, seed, limits, method, report).run()
 
