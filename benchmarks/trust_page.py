@@ -19,6 +19,9 @@ PAGE = ROOT / "docs" / "trust.md"
 RESULTS = ROOT / "benchmarks" / "results"
 MEMORY = {"": RESULTS / "memory-cpu.json", "with 8 GiB": RESULTS / "memory-8gib-cpu.json"}
 
+ANY = "any"
+"""The moment of signals before the campaign told moments apart."""
+
 _ROWS = (
     ("runs", "problems with known truth"),
     ("false", "called `converged` with an error above the accuracy"),
@@ -88,8 +91,10 @@ def _signals(seeds: dict[str, list[dict[str, Any]]]) -> str:
         "| moment | signals | exit 130 | exit 0 or 1 | other | answer, median | longest |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
-    for moment in MOMENTS:
-        found = [r for r in sent if r["moment"] == moment]
+    for moment in (*MOMENTS, ANY):
+        found = [r for r in sent if r.get("moment", ANY) == moment]
+        if not found:
+            continue
         codes = [r["status"] for r in found]
         broken_off, ended = codes.count("exit 130"), codes.count("exit 0") + codes.count("exit 1")
         answers = [r["answer"] for r in found]

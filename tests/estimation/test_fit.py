@@ -176,6 +176,6 @@ def test_an_interrupted_fit_tells_the_best_so_far(measured, monkeypatch):
 
     t, x, u = measured
     with pytest.raises(KeyboardInterrupt):
-        hc.fit(declared(k=hc.Unknown(0.2), r=1.0), hc.Measurements(t, x, u=u), on_progress=tell)
+        hc.fit(declared(k=hc.Unknown(0.2, low=1e-3), r=1.0), hc.Measurements(t, x, u=u), on_progress=tell)
     held.set()
     assert said[1].startswith("Interrupted before errors were known, at k = 0.0")

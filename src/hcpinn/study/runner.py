@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from ..descent import Stop
 from ..descent.runs import Run
 from ..errors import FileError, MethodError, UnusableFileError
 from ..machine.commit import source_commit
-from ..machine.files import answering, read_json, write_bytes
+from ..machine.files import answering, read_json, remove_folder, write_bytes
 from ..machine.locks import Lock
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
@@ -189,7 +188,7 @@ class _Runner:
                     raise
                 continue
             if set(keys) <= kept - self.retrying:
-                shutil.rmtree(path.parent, ignore_errors=True)
+                remove_folder(path.parent)
             elif path.parent.name not in self.running:
                 found.append(keys)
         return found
@@ -314,7 +313,7 @@ class _Runner:
                 self.locks.pop(key).release()
         self.retrying -= {record.key for record in settled}
         if outcome.stop is None:
-            shutil.rmtree(self.store.work / group.name, ignore_errors=True)
+            remove_folder(self.store.work / group.name)
 
 
 def _spent(folder: Path) -> float:
