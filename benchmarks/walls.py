@@ -30,6 +30,7 @@ from hcpinn.descent import Preparation, Progress, Stop, train
 from hcpinn.evolution import evolve
 from hcpinn.machine.precision import double
 from hcpinn.machine.provenance import provenance
+from hcpinn.solving.growth import Grower
 from hcpinn.trial import Trial
 
 PI = np.pi
@@ -407,8 +408,9 @@ def followed(problem: hc.Problem, method: hc.Method, seconds: float, reference: 
         if not rows or progress.spent > 1.05 * rows[-1][0]:
             look(so_far(Stop.TIME)[0])
 
-    preparation = Preparation([hc.Run(problem, method, 0)], accuracy=1e-8, compile_early=True)
-    look(train(preparation, progress=progress, keep=keep)[0])
+    runs = [hc.Run(problem, method, 0)]
+    preparation = Preparation(runs, accuracy=1e-8, compile_early=True)
+    look(train(preparation, progress=progress, keep=keep, grower=Grower(runs, 1e-8))[0])
     return rows
 
 
@@ -416,7 +418,7 @@ TRAINED = ("Allen–Cahn, Neumann", "heat, Dirichlet | Neumann")
 
 
 def trainings(only: Sequence[str] | None, seconds: float) -> Iterator[dict[str, Any]]:
-    """`expert` with walls held exactly and by a penalty, both without corrections; and as it comes."""
+    """`expert` with walls held exactly and by a penalty, both without growth; and as it comes."""
     named = [(name, problem) for name, problem in problems() if name in TRAINED]
     for name, problem in [*named, *apart()]:
         if only and not any(part in name for part in only):
@@ -426,7 +428,7 @@ def trainings(only: Sequence[str] | None, seconds: float) -> Iterator[dict[str, 
         assert isinstance(grown, hc.Method)
         exact = dataclasses.replace(grown, growth=None)
         soft = dataclasses.replace(exact, embedding=hc.Plain(), penalties=(hc.BoundaryPenalty(),))
-        kinds = {"exact": exact, "penalty": soft, **({"exact, corrected": grown} if name in TRAINED else {})}
+        kinds = {"exact": exact, "penalty": soft, **({"exact, grown": grown} if name in TRAINED else {})}
         for kind, method in kinds.items():
             rows = followed(problem, method, seconds, reference)
             yield {"name": name, "walls": kind, "named": name in TRAINED, "seconds, steps, error": rows}

@@ -104,9 +104,8 @@ def _trained(rows: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(
         [
             "Exact walls beside the same conditions as [penalties](schemes.md#soft-conditions), trained by "
-            "`expert` with `growth=None`; nothing else differs. “Corrected” is `expert` as it comes, asked "
-            "for 1e-8: [corrections](schemes.md#growth) need exact walls. Seconds include preparation and "
-            "compilation.",
+            "`expert` with `growth=None`; nothing else differs. “Grown” is `expert` as it comes, asked for "
+            "1e-8: [growth](schemes.md#growth) needs exact walls. Seconds include preparation and compilation.",
             "\n".join(lines),
             " ".join(said),
         ]

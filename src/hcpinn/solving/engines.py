@@ -15,11 +15,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .. import descent
-from ..descent import Checkpoint, Piecewise, Preparation, Progress, Run, network_key, to_dict, train
+from ..descent import Checkpoint, Preparation, Progress, Run, network_key, to_dict, train
 from ..equation import fingerprint
 from ..errors import FileError, MethodError, NoSolutionError, OutOfTimeError
-from ..evolution import Evolution, Pass, applies, evolve
+from ..evolution import Evolution, Pass, evolve
 from ..machine.background import Abandoned, current_task, raise_if_abandoned
 from ..machine.locks import Lock
 from ..machine.precision import double
@@ -27,15 +26,12 @@ from ..machine.processes import is_first
 from ..objective import Devices, find_devices, sampling
 from ..outcome import Outcome, Stop
 from ..problem import Problem
-from ..solution import Grown
 from ..trial import Trial, make_trial
+from .growth import Grower, within_reach
 from .references import References
 
 CHECKPOINT = "checkpoint.npz"
 """Name of the checkpoint in an output folder."""
-
-_FINEST = 1e-12
-"""The highest accuracy that an evolution is asked for."""
 
 SoFar = Callable[[Stop], list[Outcome]]
 """What an engine has found by now, one outcome per run, given the reason to stop."""
@@ -128,7 +124,7 @@ class Sitting:
 
                 evolved = evolve(
                     run.problem,
-                    accuracy=min(max(self.accuracy, _FINEST), 0.5),
+                    accuracy=within_reach(self.accuracy),
                     seed=run.seed,
                     max_seconds=self._left(),
                     progress=_Passes(run.problem, self.progress, self.references),
@@ -164,7 +160,7 @@ class Sitting:
             after_block=self.references.look_after,
             estimate=True,
             keep=lambda so_far: self._keep(runs, so_far),
-            grower=_Grower(runs, self.accuracy, self.progress, self.references),
+            grower=Grower(runs, self.accuracy, lambda own: _Passes(own, self.progress, self.references)),
         )
 
     def _take_folder(self) -> None:
@@ -226,37 +222,6 @@ class _Passes:
         first, self.features = found.features != self.features, found.features
         share = (found.time - self.problem.start) / self.problem.duration
         self.progress.evolving(found.rank, found.time, share, found.estimate, first=first)
-
-
-class _Grower(descent.Grower):
-    """Adds neurons to trained networks, whose output weights evolve: see `hcpinn.descent.growth`."""
-
-    def __init__(self, runs: Sequence[Run], accuracy: float, progress: Progress, references: References):
-        self.runs, self.accuracy = runs, min(max(accuracy, _FINEST), 0.5)
-        self.progress, self.references = progress, references
-
-    def grow(self, run: int, function: Piecewise, seconds: float | None) -> descent.Grown | None:
-        own = self.runs[run]
-        if applies(own.problem) is not None:
-            return None
-        evolved = evolve(
-            own.problem,
-            accuracy=self.accuracy,
-            seed=own.seed,
-            max_seconds=seconds,
-            progress=_Passes(own.problem, self.progress, self.references),
-            method=Evolution(features=own.method.growth.features),
-            added=function.beyond_lift,
-        )
-        if evolved.stop is Stop.INTERRUPTED:
-            raise KeyboardInterrupt
-        if evolved.function is None:
-            return None
-        return descent.Grown(Grown(function, evolved.function).to_arrays(), evolved.estimated_error)
-
-    def revive(self, run: int, grown: descent.Grown) -> Grown:
-        own = self.runs[run]
-        return Grown.from_arrays(own.problem, own.method, grown.arrays)
 
 
 def estimate(outcome: Outcome) -> float:
