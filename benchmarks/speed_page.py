@@ -83,8 +83,9 @@ def staging(path: Path, record: dict[str, Any]) -> str:
 
 def racing(path: Path, record: dict[str, Any]) -> str:
     about = f"peers {record['limit_s']:.0f} s each"
-    others = max(row["others"] or 0 for row in record["rows"])
-    above = source(record, about) + f" Other work took at most {100 * others:.0f} % of the machine."
+    others = [row["others"] for row in record["rows"] if row.get("others") is not None]
+    shared = f" Other work took at most {100 * max(others):.0f} % of the machine." if others else ""
+    above = source(record, about) + shared
     picture = f"![Error against seconds](../images/{path.stem}.png)"
     return "\n".join([above, "", picture, "", time_to_accuracy.as_table(record)])
 
