@@ -71,7 +71,7 @@ def train(settings: argparse.Namespace) -> None:
         if name in settings.together:
             solutions = solve_batch(runs, **options)
         else:
-            solutions = [solve(r.problem, r.method, seed=r.seed, **options) for r in runs]
+            solutions = [solve_batch([run], **options)[0] for run in runs]
         together = len(runs) if name in settings.together else 1
         found[name] = facts = [{**described(s), "trained_together": together} for s in solutions]
         write_bytes(settings.out, (json.dumps(found, indent=1) + "\n").encode())

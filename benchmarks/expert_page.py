@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import hybrid
+import optimisers
 from hcpinn.catalog import ENTRIES
 from pages import write_sections
 
@@ -23,6 +24,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "expert.md"
 EXPERT = ROOT / "results" / "expert"
 OWN = EXPERT / "own-cpu.json"
+OPTIMISERS = ROOT / "benchmarks" / "results" / "optimisers-xeon.json"
 HYBRID = ROOT / "benchmarks" / "results" / "hybrid-cpu.json"
 TRUST = ROOT / "results" / "trust" / "cpu.json"
 _ACCURACY = 1e-3
@@ -37,6 +39,7 @@ def sections() -> dict[str, str]:
         "cpu": on_cpu(ENTRIES),
         "others": on_cpu(others),
         "own": on_own(),
+        "optimisers": optimisers.table(json.loads(OPTIMISERS.read_text("utf-8"))["rows"]),
         "hybrid": hybrid.table(json.loads(HYBRID.read_text("utf-8"))["rows"]),
         "trust": trust(),
     }
