@@ -11,6 +11,7 @@ on where it was. Tasks run one after the other in a process of their own, which 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
 import math
@@ -36,9 +37,9 @@ COUNTS = {
     "sly": None,
     "clumsy": None,
     "bounded": 8,
-    "killed": 16,
+    "killed": 50,
     "damaged": 7,
-    "faults": 40,
+    "faults": 44,
 }
 """How many tasks of each kind; None where a list decides."""
 
@@ -159,37 +160,69 @@ def bounded(seed: int, number: int, seconds: float) -> dict[str, Any]:
     }
 
 
+MOMENTS = ("start", "preparation", "solution", "figures", "end")
+"""When a signal comes: one task in turn for each."""
+
+
 def killed(seed: int, number: int, seconds: float) -> dict[str, Any]:
     """How soon the command answers a signal that comes at any time, and what it leaves."""
     import hcpinn as hc
 
     rng = random.Random(f"killed {seed} {number}")
+    moment = MOMENTS[number % len(MOMENTS)]
     name = rng.choice(("allen-cahn-1", "allen-cahn-dirichlet", "gray-scott", "advection", "schrodinger"))
     which = rng.choice((signal.SIGINT, signal.SIGTERM))
-    after = rng.uniform(1.0, 25.0)
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "hcpinn.cli", "solve", name, "--out", folder, "--quiet"]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        command = [sys.executable, "-m", "hcpinn.cli", "solve", name, "--out", scratch, "--quiet"]
         command += rng.choice(([], ["--method", "expert"], ["--accuracy", "1e-8"]))
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start background jobs
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        try:
-            process.wait(after)
-        except subprocess.TimeoutExpired:
-            process.send_signal(which)
+        after = _wait(process, moment, folder, rng)
+        there = (folder / "solution.npz").exists()
+        sent = process.poll() is None
+        process.send_signal(which)
         begun = time.monotonic()
         _, errors = process.communicate(timeout=120)
         answer = time.monotonic() - begun
-        found = {
-            "name": f"{' '.join(command[4:5] + command[8:])}, {which.name} after {after:.0f} s",
-            "status": "raw error" if "Traceback" in errors else f"exit {process.returncode}",
-            "answer": answer,
+        code = process.returncode
+        found: dict[str, Any] = {
+            "name": f"{' '.join(command[4:5] + command[8:])}, {which.name} at its {moment} ({after:.1f} s)",
+            "status": "raw error" if "Traceback" in errors else f"exit {code}",
             "message": errors[-300:],
+            "moment": moment,
         }
-        path = Path(folder) / "solution.npz"
-        if path.exists():
-            hc.load(path)
-        if process.returncode not in (0, 1, 130):
-            found["wrongly"] = f"exit code {process.returncode}"
+        if (folder / "solution.npz").exists():
+            hc.load(folder / "solution.npz")
+        elif there:
+            found["wrongly"] = "the solution was there and is gone"
+        if sent:
+            found["answer"] = answer
+            if answer > _LATE:
+                found["wrongly"] = f"an answer after {answer:.1f} s"
+            if code == 130 and "Interrupted" not in errors:
+                found["wrongly"] = "no sentence"
+        if code not in (0, 1, 130):
+            found["wrongly"] = f"exit code {code}"
         return found
+
+
+def _wait(process: Any, moment: str, folder: Path, rng: random.Random) -> float:
+    """Wait until a command has come to a moment or has ended; the seconds that took.
+
+    What comes before its first line, while Python itself starts, is not its own.
+    """
+    least, most = {"start": (0.15, 1.0), "preparation": (1.0, 3.0), "solution": (3.0, 9.0)}.get(
+        moment, (0.0, 0.8)
+    )
+    sign = {"figures": "solution.npz", "end": "slices.png"}.get(moment)
+    begun = time.monotonic()
+    while sign is not None and process.poll() is None and not (folder / sign).exists():
+        time.sleep(0.01)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(rng.uniform(least, most))
+    return time.monotonic() - begun
 
 
 def damaged(seed: int, number: int, seconds: float) -> dict[str, Any]:
@@ -437,6 +470,7 @@ def tally(results: list[dict[str, Any]]) -> dict[str, Any]:
         "files": sum(r.get("files", 0) for r in results) or None,
         "taken": max((r["taken"] / 2**20 for r in results if r.get("taken") is not None), default=None),
         "over": max((r["over"] for r in results if r.get("over") is not None), default=None),
+        "signals": sum(r.get("answer") is not None for r in results) or None,
         "answer": max((r["answer"] for r in results if r.get("answer") is not None), default=None),
     }
 

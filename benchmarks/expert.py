@@ -1,6 +1,7 @@
 """How accurate the expert method is, and how fast: every problem of the catalogue, several seeds.
 
     python benchmarks/expert.py run --accuracy 1e-6 --max-seconds 60 --out results/expert/h200.json
+    python benchmarks/expert.py own --accuracy 1e-5 --seed 3 --out results/expert/own-cpu.json
     python benchmarks/expert.py table results/expert/h200.json
 
 The file has the summaries of all runs, by problem; problems that are in it are left out, so that a
@@ -20,6 +21,7 @@ import numpy as np
 from hcpinn import Run, Solution, find_method, find_problem, solve, solve_batch, solve_reference
 from hcpinn.catalog import ENTRIES
 from hcpinn.machine.files import write_bytes
+from manufactured import draw
 from others import OTHERS
 
 
@@ -38,6 +40,12 @@ def main() -> None:
     run.add_argument("--accuracy", type=float, default=1e-6, help="where training stops")
     run.add_argument("--max-seconds", type=float, default=60.0, help="of each training")
     run.add_argument("--out", type=Path, required=True)
+    own = commands.add_parser("own", help="train on manufactured problems, whose solutions are known")
+    own.set_defaults(do=manufactured)
+    own.add_argument("--seed", type=int, default=3, help="from which problems are drawn")
+    own.add_argument("--accuracy", type=float, default=1e-5)
+    own.add_argument("--max-seconds", type=float, default=60.0)
+    own.add_argument("--out", type=Path, required=True)
     table = commands.add_parser("table", help="show what was found, as Markdown")
     table.set_defaults(do=show)
     table.add_argument("file", type=Path)
@@ -68,6 +76,36 @@ def train(settings: argparse.Namespace) -> None:
         found[name] = facts = [{**described(s), "trained_together": together} for s in solutions]
         write_bytes(settings.out, (json.dumps(found, indent=1) + "\n").encode())
         print(line(name, facts), f"({time.monotonic() - began:.0f} s so far)", flush=True)
+
+
+def manufactured(settings: argparse.Namespace) -> None:
+    """One problem of each family with a known solution: true errors beside estimates."""
+    found = json.loads(settings.out.read_text()) if settings.out.exists() else []
+    done = {row["name"] for row in found}
+    for known in draw(settings.seed):
+        if known.family in done:
+            continue
+        begun = time.monotonic()
+        solution = solve(
+            known.problem,
+            "expert",
+            accuracy=settings.accuracy,
+            max_seconds=settings.max_seconds,
+            reference=False,
+            progress=False,
+        )
+        row = {
+            "name": known.family,
+            "asked": settings.accuracy,
+            "error": known.error(solution),
+            "estimate": solution.estimated_error,
+            "stop": solution.stop.name,
+            "engine": solution.function.engine,
+            "seconds": round(time.monotonic() - begun, 2),
+        }
+        found.append(row)
+        write_bytes(settings.out, (json.dumps(found, indent=1) + "\n").encode())
+        print(row, flush=True)
 
 
 def described(solution: Solution) -> dict:

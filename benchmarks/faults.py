@@ -1,6 +1,7 @@
 """Faults of the file system, injected one at a time: what a call does, what it says, and what is left.
 
-`injected(scene, number, code)` lets the file operation of that number fail, in a copy of the scene's folder.
+`injected(scene, number, code)` lets one file operation fail, in a copy of the scene's folder: each kind of
+operation on each file is as likely as any other, however often it happens.
 A fault may cost the work since the last checkpoint and nothing else: it is answered by a sentence, or made
 up for; nothing that was there is gone without a word; and the same call without the fault comes to the same
 end as ever, to the bit.
@@ -11,9 +12,11 @@ from __future__ import annotations
 import builtins
 import contextlib
 import errno
+import fcntl
 import functools
 import io
 import os
+import re
 import shutil
 import tempfile
 import warnings
@@ -55,25 +58,49 @@ _CALLS = (
     "fsync",
     "stat",
     "lstat",
+    "fstat",
+    "ftruncate",
+    "write",
+    "chmod",
+    "rmdir",
     "scandir",
     "listdir",
 )
 """Functions of `os` that may fail."""
 
+_OWN_NAME = re.compile(r"[.-][a-z0-9_]{8}(?=\.part|/|$)|[0-9a-f]{20,}|tmp\w{8}")
+"""What differs between two runs in the names of files."""
+
+
+_stat = os.stat
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file: a look of the one who calls, which never fails."""
+    with contextlib.suppress(FileNotFoundError):
+        return bool(_stat(path))
+    return False
+
 
 class Faults:
-    """Counts operations on files below a folder, and lets one of them fail."""
+    """Counts operations on files below a folder, and lets one of them fail: the n-th of its kind."""
 
-    def __init__(self, folder: Path, at: int = -1, code: int = 0):
-        self.folder, self.at, self.code, self.count, self.failed = str(folder), at, code, 0, ""
-        self.handles: set[int] = set()
+    def __init__(self, folder: Path, kind: str = "", nth: int = 0, code: int = 0):
+        self.folder, self.kind, self.nth, self.code, self.failed = str(folder), kind, nth, code, ""
+        self.counts: dict[str, int] = {}
+        self.handles: dict[int, str] = {}
 
-    def meet(self, what: str, *where: str) -> None:
-        """Count an operation; `where` is the file, if the operating system would name it."""
-        self.count += 1
-        if self.count - 1 == self.at:
-            self.failed = what
-            raise OSError(self.code, os.strerror(self.code), *where)
+    def meet(self, call: str, given: Any) -> None:
+        """Count an operation, which fails if its turn has come."""
+        by_handle = isinstance(given, int)
+        path = self.handles[given] if by_handle else os.fspath(given)
+        kind = f"{call} {_OWN_NAME.sub('', path.removeprefix(self.folder)) or '/'}"
+        before = self.counts.get(kind, 0)
+        self.counts[kind] = before + 1
+        if kind == self.kind and before == self.nth and not self.failed:
+            self.failed = kind
+            # The operating system names a file that was given by its name.
+            raise OSError(self.code, os.strerror(self.code), *([] if by_handle else [path]))
 
     def concerns(self, given: Any) -> bool:
         if isinstance(given, int):
@@ -84,46 +111,55 @@ class Faults:
     def under_way(self) -> Iterator[None]:
         """Within the block operations are counted, and the chosen one fails."""
         own = {name: getattr(os, name) for name in _CALLS}
-        plain, stream_of = builtins.open, os.fdopen
+        plain, stream_of, close, flock = builtins.open, os.fdopen, os.close, fcntl.flock
 
         def wrapped(name: str) -> Callable[..., Any]:
             def call(given: Any = ".", *others: Any, **options: Any) -> Any:
                 if self.concerns(given):
-                    self.meet(f"{name} {given}", *([] if isinstance(given, int) else [os.fspath(given)]))
+                    self.meet(name, given)
                 found = own[name](given, *others, **options)
                 if name == "open" and self.concerns(given):
-                    self.handles.add(found)
+                    self.handles[found] = os.fspath(given)
                 return found
 
             return call
 
         def opened(given: Any, *others: Any, **options: Any) -> Any:
             if self.concerns(given) and "opener" not in options:
-                self.meet(f"open {given}", *([] if isinstance(given, int) else [os.fspath(given)]))
+                self.meet("open", given)
             return plain(given, *others, **options)
 
         def streamed(handle: int, *others: Any, **options: Any) -> Any:
             stream = stream_of(handle, *others, **options)
-            return _Failing(stream, self) if handle in self.handles and "b" in stream.mode else stream
+            return _Failing(stream, handle, self) if handle in self.handles and "b" in stream.mode else stream
+
+        def closed(handle: int) -> None:
+            self.handles.pop(handle, None)
+            close(handle)
+
+        def locked(handle: Any, how: int) -> None:
+            if self.concerns(handle):
+                self.meet("flock", handle)
+            flock(handle, how)
 
         for name in _CALLS:
             setattr(os, name, wrapped(name))
         builtins.open = io.open = opened  # type: ignore[assignment]
-        os.fdopen = streamed
+        os.fdopen, os.close, fcntl.flock = streamed, closed, locked
         try:
             yield
         finally:
             for name, function in own.items():
                 setattr(os, name, function)
             builtins.open = io.open = plain  # type: ignore[assignment]
-            os.fdopen = stream_of
+            os.fdopen, os.close, fcntl.flock = stream_of, close, flock
 
 
 class _Failing:
     """A stream whose writing may fail."""
 
-    def __init__(self, stream: Any, faults: Faults):
-        self._stream, self._faults = stream, faults
+    def __init__(self, stream: Any, handle: int, faults: Faults):
+        self._stream, self._handle, self._faults = stream, handle, faults
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -132,10 +168,11 @@ class _Failing:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._faults.handles.pop(self._handle, None)
         self._stream.close()
 
     def write(self, content: Any) -> int:
-        self._faults.meet("write")
+        self._faults.meet("write", self._handle)
         return self._stream.write(content)
 
 
@@ -149,8 +186,8 @@ class Scene:
     """The call, given a copy of the folder."""
     outcome: Callable[[Path], Any]
     """What it came to, to be compared."""
-    operations: int
-    """How many operations on files it takes."""
+    operations: dict[str, int]
+    """Which operations on files it takes, and how many of each."""
     expected: Any
 
 
@@ -185,13 +222,18 @@ def scene(name: str) -> Scene:
     faults = Faults(calm)
     with faults.under_way():
         call(calm)
-    return Scene(name, folder, call, outcome, faults.count, outcome(calm))
+    return Scene(name, folder, call, outcome, faults.counts, outcome(calm))
 
 
 def _train(folder: Path) -> Any:
-    resume = (folder / "checkpoint.npz").exists()
     return hc.solve(
-        DECAY, SMALL, out=folder, resume=resume, checkpoint_every=0.0, reference=False, progress=False
+        DECAY,
+        SMALL,
+        out=folder,
+        resume=_is_there(folder / "checkpoint.npz"),
+        checkpoint_every=0.0,
+        reference=False,
+        progress=False,
     ).save(folder / "solution.npz")
 
 
@@ -249,7 +291,9 @@ def injected(name: str, at: int, code: int) -> dict[str, Any]:
         folder = Path(scratch) / "scene"
         shutil.copytree(own.before, folder)
         known, steps = _contents(folder), _steps(folder)
-        faults = Faults(folder, at % own.operations, code)
+        kinds = sorted(own.operations)
+        kind = kinds[at % len(kinds)]
+        faults = Faults(folder, kind, at // len(kinds) % own.operations[kind], code)
         found: dict[str, Any] = {"status": "made up for", "message": ""}
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -261,7 +305,7 @@ def injected(name: str, at: int, code: int) -> dict[str, Any]:
             except Exception as error:
                 found |= {"status": "raw error", "message": f"{type(error).__name__}: {error}"}
         found["message"] += " ".join(str(w.message) for w in said)
-        found["name"] = f"{name}: {errno.errorcode[code]} at {faults.failed.replace(str(folder), '')}"
+        found["name"] = f"{name}: {errno.errorcode[code]} at {faults.failed or kind}"
         lost = [path for path, content in known.items() if content not in _contents(folder).values()]
         if _steps(folder) < steps and not (folder / "study" / "runs").exists():
             found["wrongly"] = f"went back from step {steps} to {_steps(folder)}"

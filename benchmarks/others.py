@@ -42,4 +42,27 @@ FITZHUGH_NAGUMO = Problem(
 )
 """vₜ = 0.1 vₓₓ + v − v³/3 − w, wₜ = ε (v + 0.7 − 0.8 w): a pulse spreads through an excitable medium."""
 
-OTHERS = {problem.name: problem for problem in (BURGERS, KORTEWEG_DE_VRIES, FITZHUGH_NAGUMO)}
+KURAMOTO_SIVASHINSKY = Problem(
+    name="kuramoto-sivashinsky, −sin πx",
+    domain=Interval(-1, 1),
+    horizon=1.0,
+    boundary=Periodic(),
+    rhs=lambda u: -5 * u * u.x - 0.5 * u.xx - 0.005 * u.xxxx,
+    initial=lambda x: -jnp.sin(jnp.pi * x),
+)
+"""uₜ = −5 u uₓ − uₓₓ/2 − 0.005 uₓₓₓₓ: small waves grow on a steepening one."""
+
+ALLEN_CAHN = Problem(
+    name="allen-cahn, γ₁ = 1e-4",
+    domain=Interval(-1, 1),
+    horizon=1.0,
+    boundary=Periodic(),
+    rhs=lambda u: 1e-4 * u.xx - 5 * (u**3 - u),
+    initial=lambda x: x**2 * jnp.cos(jnp.pi * x),
+)
+"""uₜ = 1e-4 uₓₓ − 5 (u³ − u): interfaces of width 0.01."""
+
+OTHERS = {
+    problem.name: problem
+    for problem in (BURGERS, KORTEWEG_DE_VRIES, FITZHUGH_NAGUMO, KURAMOTO_SIVASHINSKY, ALLEN_CAHN)
+}

@@ -11,13 +11,16 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from campaign import ACCURACY, SECONDS, tally, wrong
+from campaign import ACCURACY, MOMENTS, SECONDS, tally, wrong
 from pages import write_sections
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "trust.md"
 RESULTS = ROOT / "benchmarks" / "results"
 MEMORY = {"": RESULTS / "memory-cpu.json", "with 8 GiB": RESULTS / "memory-8gib-cpu.json"}
+
+ANY = "any"
+"""The moment of signals before the campaign told moments apart."""
 
 _ROWS = (
     ("runs", "problems with known truth"),
@@ -34,6 +37,7 @@ _ROWS = (
     ("files", "damaged files"),
     ("taken", "most memory that reading a damaged file took, in MiB"),
     ("over", "longest overshoot of `max_seconds`, in seconds"),
+    ("signals", "commands that were sent Ctrl-C or SIGTERM"),
     ("answer", "longest wait for an answer to Ctrl-C or SIGTERM, in seconds"),
 )
 
@@ -51,6 +55,7 @@ def sections() -> dict[str, str]:
     return {
         "campaign": f"{origin}\n\n" + "\n".join(lines),
         "what went wrong": _wrong(seeds),
+        "signals": _signals(seeds),
         "kinds": _kinds(seeds),
         "memory": _memory(),
     }
@@ -77,6 +82,26 @@ def _kinds(seeds: dict[str, list[dict[str, Any]]]) -> str:
         spent = [r["cpu_s"] for r in found if r["kind"] == kind and "cpu_s" in r]
         if spent:
             lines.append(f"| {kind} | {len(spent)} | {statistics.median(spent):.1f} s | {max(spent):.1f} s |")
+    return "\n".join(lines)
+
+
+def _signals(seeds: dict[str, list[dict[str, Any]]]) -> str:
+    sent = [r for own in seeds.values() for r in own if r.get("answer") is not None]
+    lines = [
+        "| moment | signals | exit 130 | exit 0 or 1 | other | answer, median | longest |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for moment in (*MOMENTS, ANY):
+        found = [r for r in sent if r.get("moment", ANY) == moment]
+        if not found:
+            continue
+        codes = [r["status"] for r in found]
+        broken_off, ended = codes.count("exit 130"), codes.count("exit 0") + codes.count("exit 1")
+        answers = [r["answer"] for r in found]
+        lines.append(
+            f"| {moment} | {len(found)} | {broken_off} | {ended} | {len(found) - broken_off - ended} "
+            f"| {statistics.median(answers):.1f} s | {max(answers):.1f} s |"
+        )
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from hcpinn.cli.app import run
+from hcpinn.cli.commands import run
 
 
 def hcpinn(*arguments):

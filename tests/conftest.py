@@ -1,5 +1,6 @@
 """What all tests share: double precision, their own cache, Ctrl-C as in a foreground job."""
 
+import gc
 import os
 import signal
 from importlib.metadata import version
@@ -25,6 +26,7 @@ PROGRAMS = {
     "jax_compilation_cache_dir": str(Path(__file__).parents[1] / ".cache" / "programs"),
     "jax_persistent_cache_min_compile_time_secs": 0.0,
     "jax_persistent_cache_min_entry_size_bytes": -1,
+    "jax_traceback_in_locations_limit": 0,  # else each operation of a program looks up where it was called
 }
 os.environ.update({name.upper(): str(value) for name, value in PROGRAMS.items()})
 
@@ -39,6 +41,23 @@ for setting, value in PROGRAMS.items():
     jax.config.update(setting, value)
 compilation_cache.reset_cache()  # a plugin may have looked for it before it was set
 threadpoolctl.threadpool_limits(1, user_api="blas")
+
+
+def keep_out_of_collections():
+    """Let no further garbage collection look at what exists now: the caches of JAX hold millions of objects."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_collection_finish():
+    keep_out_of_collections()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        keep_out_of_collections()
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,10 @@ import dataclasses
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +19,10 @@ from typer.core import TyperGroup
 import hcpinn as hc
 from command_line import assert_refused, hcpinn
 from hcpinn.catalog import ENTRIES, METHODS
-from hcpinn.cli.app import app
+from hcpinn.cli.commands import app
 from hcpinn.descent import Stop
+from hcpinn.machine import supervision
+from hcpinn.machine.interrupt import patient_interrupt
 from hcpinn.papers.hao2026.ablation import SWITCHES
 from hcpinn.solving import CHECKPOINT
 
@@ -142,6 +146,49 @@ def test_the_method_that_was_used_is_left_for_another_run(mine, solved):
 
 
 # What it tells
+
+
+def test_a_signal_while_figures_are_drawn_leaves_the_results(tmp_path, monkeypatch):
+    monkeypatch.setattr(supervision, "ANSWER", 0.1)
+    held = threading.Event()
+
+    def drawn_for_long(*_):
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        held.wait(60)
+
+    monkeypatch.setattr("hcpinn.cli.solve._draw", drawn_for_long)
+    code, said, complaints = solve(tmp_path, "--steps", "20,0", "--accuracy", "10")
+    held.set()
+    assert code == 130
+    assert "verdict" in said
+    assert "Interrupted. What was found is kept; figures may be missing." in complaints
+    assert hc.load(tmp_path / "solution.npz").stop is not Stop.INTERRUPTED
+    assert json.loads((tmp_path / "summary.json").read_text())["seed"] == 2
+
+
+def test_a_signal_to_a_solve_that_ends_just_then_is_answered(tmp_path, monkeypatch):
+    """What is solved in time is kept, but nothing more is begun."""
+    solved = hc.solving.solve
+
+    def interrupted(*given, **options):
+        solution = solved(*given, **options)
+        with patient_interrupt():  # as `solve` has
+            signal.raise_signal(signal.SIGTERM)
+        return solution
+
+    monkeypatch.setattr("hcpinn.solving.solve", interrupted)
+    code, _, complaints = solve(tmp_path, "--steps", "20,0", "--accuracy", "10")
+    assert code == 130
+    assert "Interrupted." in complaints
+    assert {"solution.npz", "summary.json"} <= set(os.listdir(tmp_path))
+    assert not list(tmp_path.glob("*.png"))
+
+
+def test_every_command_that_is_interrupted_says_so(monkeypatch):
+    monkeypatch.setattr(
+        "hcpinn.cli.catalogue.make_table", lambda *_, **__: signal.raise_signal(signal.SIGINT)
+    )
+    assert hcpinn("list") == (130, "", "Interrupted.\n")
 
 
 def test_list_names_every_problem_and_method():

@@ -136,9 +136,10 @@ def small_budgets(monkeypatch, little_effort, known):
         if "out" in options:
             limit = {"max_seconds": 60.0} if "max_seconds" in options else {}
             return solve(problem, method, **{**options, **limit, "reference": False})
-        key = (id(problem), method, options.get("seed", 0))
+        wanted = {"reference": options.get("reference", True)}
+        key = (id(problem), method, options.get("seed", 0), *wanted.values())
         if key not in known:
-            known[key] = solve(problem, method)
+            known[key] = solve(problem, method, **wanted)
         return known[key]
 
     def short_solve_batch(runs, **options):

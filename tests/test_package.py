@@ -60,7 +60,7 @@ def test_every_public_class_says_what_its_arguments_are():
 
 
 def test_the_command_line_waits_with_heavy_packages_until_it_needs_them():
-    loaded = run("import sys, hcpinn.cli; print(*{m.partition('.')[0] for m in sys.modules})")
+    loaded = run("import sys, hcpinn.cli.commands; print(*{m.partition('.')[0] for m in sys.modules})")
     assert not {"jax", "scipy", "matplotlib", "equinox", "optax"} & set(loaded)
 
 

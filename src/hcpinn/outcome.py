@@ -169,3 +169,5 @@ class Outcome:
     weights: Mapping[str, PointWeights] = field(default_factory=dict)
     trial: Trial | None = None
     """The first trial function, for what its lift alone decides; None where there is none."""
+    notes: tuple[str, ...] = ()
+    """Remarks on how it came about."""

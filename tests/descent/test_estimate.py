@@ -6,7 +6,7 @@ import pytest
 
 import hcpinn as hc
 from declarations import declare
-from hcpinn.descent import Found, Preparation
+from hcpinn.descent import Preparation
 from hcpinn.machine.precision import double
 
 PERIODIC = {"embedding": hc.Fourier(2), "network": hc.MLP(8, 1), "points": 64}
@@ -70,7 +70,7 @@ CASES = {
 def estimated_and_true(problem, settings, exact, seed=0):
     with double():
         preparation = Preparation([hc.Run(problem, hc.Method(**settings), seed)])
-        windows = [Found(0.3 * preparation.theta)] * preparation.method.windows
+        windows = [0.3 * preparation.theta] * preparation.method.windows
         [estimate] = preparation.accuracy.over_all(windows)
         function = preparation.function(0, windows)
         t, x = np.meshgrid(np.linspace(0, 1, 101), np.linspace(-1, 1, 101)[:-1], indexing="ij")
@@ -103,12 +103,12 @@ def test_parameters_that_are_nan_have_an_infinite_error():
     problem, settings, _ = CASES["decay"]
     with double():
         preparation = Preparation([hc.Run(problem, hc.Method(**settings))])
-        assert preparation.accuracy.in_window(0, Found(np.nan * preparation.theta), []) == [np.inf]
+        assert preparation.accuracy.in_window(0, np.nan * preparation.theta, []) == [np.inf]
 
 
 def test_runs_are_estimated_together_as_alone():
     problem, settings, exact = CASES["heat"]
     with double():
         together = Preparation([hc.Run(problem, hc.Method(**settings), seed) for seed in (0, 1)])
-        both = together.accuracy.over_all([Found(0.3 * together.theta)])
+        both = together.accuracy.over_all([0.3 * together.theta])
     assert both == [estimated_and_true(problem, settings, exact, seed)[0] for seed in (0, 1)]

@@ -23,7 +23,7 @@ from descent.schemes import (
     relative,
     trained,
 )
-from hcpinn.descent import Found, Lesson, Preparation, Progress, Report, Stop, train
+from hcpinn.descent import Lesson, Preparation, Progress, Report, Stop, train
 from hcpinn.descent.accuracy import Accuracy
 from hcpinn.descent.lessons import Horizons, Repetition, Schedule, Windows
 from hcpinn.errors import MethodError
@@ -77,7 +77,7 @@ def test_a_curriculum_goes_through_its_parameters_on_one_network():
 def test_a_growing_horizon_puts_points_into_the_part_of_time_that_is_open():
     chosen = method(horizons=(0.25, 0.5, 1.0), windows=2)
     preparation = Preparation([hc.Run(DECAY, chosen)])
-    finished = [Found(preparation.theta)]
+    finished = [preparation.theta]
     times = [
         coordinates(preparation, lesson, finished=finished[: lesson.window])[:, 0]
         for lesson in lessons(preparation)

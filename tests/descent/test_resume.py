@@ -19,6 +19,7 @@ from descent import small
 from descent.small import DECAY, RELAX, assert_same_bits
 from hcpinn.descent import Checkpoint, Preparation, Progress, Stop, train
 from hcpinn.errors import FileError
+from hcpinn.machine.background import Abandoned, current_task
 from hcpinn.machine.files import read_archive, write_archive
 from hcpinn.machine.locks import Lock
 from hcpinn.solving import CHECKPOINT
@@ -391,3 +392,22 @@ def test_one_training_at_a_time_has_a_folder(tmp_path):
     solve(tmp_path, max_seconds=1e-3)
     assert (tmp_path / CHECKPOINT).exists()
     assert not (tmp_path / "training.lock").exists()
+
+
+def test_a_call_that_is_left_before_it_has_its_folder_does_not_keep_it(tmp_path, monkeypatch):
+    """A signal or the end of its time may come while the lock is being taken, in another thread."""
+    task, take = [], Lock.take
+
+    def late(path):
+        lock = take(path)
+        task.append(current_task())
+        task[0].abandon()
+        return lock
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Lock, "take", late)
+        with pytest.raises(Abandoned):
+            solve(tmp_path)
+    lock = Lock.take(tmp_path / "training.lock")
+    assert lock is not None
+    lock.release()

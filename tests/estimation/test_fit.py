@@ -1,11 +1,14 @@
 """Fits: estimates within their errors, and a verdict that says what the data do not tell."""
 
 import json
+import signal
+import threading
 
 import numpy as np
 import pytest
 
 import hcpinn as hc
+from hcpinn.machine import supervision
 
 TRUE = {"k": 0.05, "r": 1.0}
 
@@ -109,3 +112,70 @@ def test_a_wrong_equation_gets_no_intervals(measured):
     fit = hc.fit(problem, hc.Measurements(t, x, u=u), starts=1)
     assert fit.verdict.status == "wrong model"
     assert not fit.estimates["k"].determined
+
+
+def test_without_noise_the_errors_are_those_of_the_solutions():
+    rng = np.random.default_rng(2)
+    t, x = rng.random(60), rng.uniform(-1, 1, 60)
+    data = hc.Measurements(t, x, u=exact(t, x))
+    fit = hc.fit(declared(k=hc.Unknown(0.1, log=True), r=hc.Unknown(0.7)), data, starts=1)
+    assert fit.verdict.reliable, fit.verdict
+    assert "hides any noise" in str(fit.verdict)
+    for name, true in TRUE.items():
+        low, high = fit.estimates[name].interval
+        assert low <= true <= high
+        assert fit.estimates[name].error < 1e-6
+
+    slightly_wrong = declared(lambda u, k: k * u.xx - 1.001 * u, k=hc.Unknown(0.1, log=True))
+    fit = hc.fit(slightly_wrong, data, starts=1)
+    assert fit.verdict.status == "wrong model"
+    assert "0.0" in str(fit.verdict), fit.verdict  # how large the misfit is
+    assert "another solver" in str(fit.verdict)
+    assert not fit.estimates["k"].determined
+
+
+def test_as_many_unknowns_as_values_leave_nothing_to_tell_the_noise_by():
+    t, x = np.array([0.5, 0.7]), np.array([0.25, -0.5])
+    problem = declared(k=hc.Unknown(0.1, log=True), r=hc.Unknown(0.7))
+    fit = hc.fit(problem, hc.Measurements(t, x, u=exact(t, x)), starts=1)
+    assert fit.verdict.status == "suspect"
+    assert "noise=" in str(fit.verdict)
+    assert not any(estimate.determined for estimate in fit.estimates.values())
+    known = hc.fit(problem, hc.Measurements(t, x, u=exact(t, x), noise=0.01), starts=1)
+    assert known.estimates["r"].determined
+
+
+def test_a_guess_and_a_setting_may_be_zero():
+    """uₜ = 0.03 uₓₓ − a v uₓ, at rest and moving."""
+    rng, data = np.random.default_rng(3), []
+    for v in (0.0, 1.0):
+        t, x = rng.random(60), rng.random(60)
+        u = np.exp(-0.12 * np.pi**2 * t) * np.cos(2 * np.pi * (x - 0.3 * v * t))
+        data.append(hc.Measurements(t, x, u=u + 0.02 * rng.standard_normal(60), settings={"v": v}))
+    problem = hc.Problem(
+        domain=hc.Interval(0, 1),
+        horizon=1.0,
+        rhs=lambda u, a, v: 0.03 * u.xx - a * v * u.x,
+        initial=lambda x: np.cos(2 * np.pi * x),
+        parameters={"a": hc.Unknown(0.0), "v": 0.0},
+    )
+    fit = hc.fit(problem, data, starts=1)
+    assert fit.verdict.reliable, fit.verdict
+    assert abs(fit.estimates["a"].value - 0.3) < 4 * fit.estimates["a"].error < 0.05
+
+
+def test_an_interrupted_fit_tells_the_best_so_far(measured, monkeypatch):
+    monkeypatch.setattr(supervision, "ANSWER", 0.1)
+    said, held = [], threading.Event()
+
+    def tell(sentence):
+        said.append(sentence)
+        if sentence.startswith("Start 1"):  # and what follows takes long
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            held.wait(60)
+
+    t, x, u = measured
+    with pytest.raises(KeyboardInterrupt):
+        hc.fit(declared(k=hc.Unknown(0.2, low=1e-3), r=1.0), hc.Measurements(t, x, u=u), on_progress=tell)
+    held.set()
+    assert said[1].startswith("Interrupted before errors were known, at k = 0.0")

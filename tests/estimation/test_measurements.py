@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hcpinn as hc
+from hcpinn.estimation.reading import read_experiments
 
 T, X = np.linspace(0, 1, 4), np.linspace(-1, 1, 5)
 GRID = np.outer(T, X)
@@ -74,3 +75,18 @@ def test_what_is_wrong_with_a_table_is_said(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(hc.HcpinnError, match=said):
         hc.Measurements.read(path)
+
+
+def test_columns_named_like_parameters_are_settings_of_experiments(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("t,x,r,u\n0,0,2,1\n0.5,0.1,1,3\n1,0.2,2,\n0.5,0,2,4\n")
+    first, second = read_experiments(path, {"r", "k"})
+    assert (first.settings, second.settings) == ({"r": 1.0}, {"r": 2.0})
+    np.testing.assert_array_equal(second.points[:, 0], [0, 1, 0.5])
+    np.testing.assert_array_equal(second.values["u"], [1, np.nan, 4])
+    assert "r = 2" in second.name
+    (alone,) = read_experiments(path, {"k"})
+    assert set(alone.values) == {"r", "u"}
+    path.write_text("t,x,r,u\n0,0,2,1\n0.5,0.1,,3\n")
+    with pytest.raises(hc.HcpinnError, match="every row needs a value"):
+        read_experiments(path, {"r"})

@@ -26,6 +26,24 @@ def layout(**function):
         return Layout(problem)
 
 
+def test_other_starts_stay_within_a_few_times_a_guess_without_bounds():
+    problem = hc.Problem(
+        domain=hc.Interval(0, 1),
+        horizon=1.0,
+        rhs=lambda u, c, k, r: k * u.xx - c * u.x - r * u,
+        initial=lambda x: np.sin(2 * np.pi * x),
+        parameters={"c": hc.Unknown(2.0), "k": hc.Unknown(0.1, log=True), "r": hc.Unknown(0.5, 0.0, 50.0)},
+    )
+    with double():
+        own = Layout(problem)
+        drawn = [own.values(own.drawn(np.random.default_rng(seed))) for seed in range(100)]
+    c, k, r = (np.array([float(values[name]) for values in drawn]) for name in "ckr")
+    assert 0.3 < np.std(c) < 3
+    assert 0.3 < np.std(np.log(k)) < 2
+    assert r.min() >= 0.0
+    assert r.max() > 40.0
+
+
 def test_a_spline_gives_straight_lines_and_goes_on_straight():
     knots = np.arange(8.0)
     with double():
@@ -79,6 +97,23 @@ def test_noise_has_no_structure_and_a_trend_has():
     assert np.mean(np.array(smallest) < 0.05) < 0.2
     assert np.mean(np.array(smallest) < 1e-3) == 0
     assert np.mean(np.array(bent) < 1e-3) > 0.8
+
+
+@pytest.mark.parametrize("count", [12, 30])
+def test_few_values_have_structure_too(count):
+    """The test keeps its level, and a bend far above the noise is seen."""
+    rng = np.random.default_rng(count)
+    points = rng.random((count, 2))
+    rows = np.ones((count, 1))
+    bend = points @ [3.0, 2.0]
+    bend -= bend.mean()
+    found = structure(points, bend + 0.01 * rng.standard_normal(count), rng.random(count), rows)
+    assert min(t.p for t in found) < 1e-6
+    noise = [
+        structure(points, np.random.default_rng(seed).standard_normal(count), rng.random(count), rows)[0].p
+        for seed in range(100)
+    ]
+    assert 0.01 <= np.mean(np.array(noise) < 0.1) < 0.25
 
 
 @pytest.mark.parametrize("name", ["huber", "cauchy"])

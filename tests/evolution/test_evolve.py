@@ -14,9 +14,10 @@ from hcpinn.evolution.basis import Bases, orthonormal, quadrature
 from hcpinn.evolution.estimate import Solved, unseen
 from hcpinn.evolution.features import sample
 from hcpinn.evolution.lift import Carrier
+from hcpinn.evolution.outcome import Halted
 from hcpinn.evolution.pointwise import Pointwise
 from hcpinn.evolution.projection import Projection
-from hcpinn.evolution.radau import Track
+from hcpinn.evolution.radau import Track, integrate
 from hcpinn.evolution.walls import wall_of
 from hcpinn.outcome import Stop
 from hcpinn.problem import apply
@@ -282,6 +283,22 @@ def test_a_solution_that_blows_up_ends_in_a_sentence():
     evolved = evolve(problem, accuracy=1e-3)
     assert evolved.stop is Stop.STUCK
     assert evolved.function is None
+
+
+@pytest.mark.parametrize(("agreed", "stop"), [(2, Stop.STALLED), (1, Stop.STUCK)])
+def test_a_pass_that_gets_stuck_after_two_that_agree_has_met_rounding(monkeypatch, agreed, stop):
+    passes = []
+
+    def rounded(system, *given, **settings):
+        passes.append(system)
+        if len(passes) > agreed:
+            raise Halted(Stop.STUCK, 0.5)
+        integrate(system, *given, **settings)
+
+    monkeypatch.setattr("hcpinn.evolution.engine.integrate", rounded)
+    evolved = evolve(declare(), accuracy=1e-12)
+    assert evolved.stop is stop
+    assert evolved.function is not None
 
 
 def test_what_is_only_rounding_shapes_no_features():

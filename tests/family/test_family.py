@@ -265,3 +265,17 @@ def test_functions_that_become_inputs_keep_their_defaults():
 def test_what_cannot_be_an_input_is_said(problem):
     with pytest.raises(ProblemError, match="Parameters become inputs where"):
         hc.parameters_as_inputs(problem)
+
+
+def test_the_middle_of_a_range_may_be_zero():
+    problem = hc.Problem(
+        domain=hc.Interval(0, 1),
+        horizon=0.5,
+        rhs=lambda u, v: 0.02 * u.xx - v * u.x,
+        initial=lambda x: np.sin(2 * np.pi * x),
+        parameters={"v": hc.Between(-1, 1)},
+    )
+    family = hc.solve(problem, accuracy=1e-3, reference=False, progress=False)
+    t, x, v = 0.5, np.linspace(0, 1, 9), 0.7
+    exact = np.exp(-0.02 * 4 * np.pi**2 * t) * np.sin(2 * np.pi * (x - v * t))
+    np.testing.assert_allclose(family(t, x, v=v), exact, atol=2e-3)

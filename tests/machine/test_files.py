@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 from hcpinn.errors import FileError, UnusableFileError
-from hcpinn.machine.files import answering, read_archive, read_toml, write_archive, write_bytes
+from hcpinn.machine.files import (
+    answering,
+    read_archive,
+    read_toml,
+    remove_folder,
+    write_archive,
+    write_bytes,
+)
 
 ARRAYS = {
     "theta": np.linspace(-1, 1, 7),
@@ -376,3 +383,18 @@ def test_what_is_refused_anywhere_in_a_folder_is_a_sentence_and_elsewhere_what_i
     for folder in (tmp_path / "store", None):
         with pytest.raises(FileNotFoundError), answering(folder):
             outside.read_text()
+
+
+@pytest.mark.parametrize("call", ["open", "lstat", "fstat", "scandir", "unlink", "rmdir"])
+def test_a_folder_that_cannot_be_removed_stays_without_a_word(tmp_path, monkeypatch, call):
+    folder = tmp_path / "work"
+    write_bytes(folder / "a", b"")
+
+    def fail(*_, **__):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        remove_folder(folder)
+    remove_folder(folder)
+    assert not folder.exists()

@@ -50,3 +50,13 @@ def test_an_interpreter_that_may_set_no_handlers_sets_none(monkeypatch):
     monkeypatch.setattr(signal, "signal", refuse)
     with patient_interrupt() as event:
         assert not event.is_set()
+
+
+def test_an_outer_block_hears_what_an_inner_one_answers():
+    with patient_interrupt() as outer:
+        with patient_interrupt() as inner:
+            signal.raise_signal(signal.SIGINT)
+        assert inner.is_set()
+        assert outer.is_set()
+        with pytest.raises(KeyboardInterrupt):  # the second
+            signal.raise_signal(signal.SIGINT)

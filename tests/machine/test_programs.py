@@ -55,6 +55,35 @@ def test_a_full_disk_is_said_once_and_not_for_every_program(folder, monkeypatch,
     assert "is nearly full" in str(one.message)
 
 
+SOLVED = """
+import jax, jax.numpy as jnp
+from hcpinn import keep_programs
+keep_programs()
+print(jax.jit(lambda x: jnp.linalg.solve(3 * jnp.eye(5) + 1, x))(jnp.arange(5.0)))
+"""
+
+
+def test_programs_that_a_killed_process_left_half_written_are_compiled_anew(tmp_path):
+    def run():
+        done = subprocess.run(
+            [sys.executable, "-c", SOLVED],
+            env={**own, "HCPINN_CACHE": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout, done.stderr
+
+    own = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+
+    first = run()
+    kept = list(tmp_path.rglob("*-cache"))
+    assert kept
+    for path in kept:
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    assert run() == first
+
+
 def test_a_folder_of_the_users_own_stays(folder, tmp_path):
     folder(str(tmp_path / "mine"))
     keep_programs()

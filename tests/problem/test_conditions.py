@@ -64,7 +64,6 @@ def test_conditions_say_what_can_hold_them():
         initial=lambda x, y: jnp.cos(2 * jnp.pi * x) * jnp.cos(jnp.pi * y / 2),
     )
     assert (mixed.periodic, mixed.prescribed_axes) == (False, [1])
-    assert mixed.prescribed_parts == ("y.lower", "y.upper")
     assert [side.part for side in mixed.sides] == ["y.lower", "y.upper"]
 
 

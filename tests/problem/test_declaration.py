@@ -35,7 +35,7 @@ from hcpinn.errors import ProblemError, UnknownNameError
         ({"rhs": lambda x: x}, "no field among its arguments"),
         ({"rhs": 3.0}, "rhs must be a function"),
         ({"domain": (-1, 1)}, "domain must be an Interval"),
-        ({"boundary": hc.Periodic}, "Mind the parentheses"),
+        ({"boundary": hc.Periodic}, "Check the parentheses"),
         ({"boundary": hc.Dirichlet(0.5)}, r"disagree at x = -1: u\(0, ·\) = -1 but g = 0.5"),
         ({"boundary": hc.Dirichlet(lambda t: -1 / (1 - t))}, "lower end of x are not finite at t = 1"),
         ({"boundary": hc.Dirichlet((-1.0, -1.0))}, r"give 2 value\(s\) for 1 field"),
@@ -55,7 +55,7 @@ from hcpinn.errors import ProblemError, UnknownNameError
             {"boundary": hc.Neumann(lambda s: s)},
             "Neumann data at the lower end of x takes an argument 's' that means nothing here",
         ),
-        ({"boundary": hc.Neumann}, "Mind the parentheses"),
+        ({"boundary": hc.Neumann}, "Check the parentheses"),
         ({"boundary": 0.0}, r"Periodic\(\), Dirichlet\(g\), Neumann\(g\) or Robin\(g\)"),
         ({"start": float("inf")}, "start must be a finite time, but is inf"),
         ({"start": float("nan")}, "start must be a finite time, but is nan"),
@@ -104,7 +104,7 @@ def plane(**changes):
                 "boundary": {"x": hc.Dirichlet(lambda t: t), "y": hc.Dirichlet(0.0)},
                 "initial": lambda x, y: jnp.sin(jnp.pi * x) * jnp.sin(jnp.pi * y),
             },
-            "faces of x and y meet: 1 and 0 at t = 1",
+            "'x.lower' and 'y.lower' meet, at x = 0, y = 0: 1 and 0 at t = 1",
         ),
         ({"rhs": lambda u: u.z}, "only the space axes x, y"),
         (
@@ -188,6 +188,18 @@ def test_robin_factors_are_finite_and_have_a_slope(value, slope):
         hc.Robin(0.0, value=value, slope=slope)
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda: hc.Robin(0.0, value=hc.Unknown(1.0)),  # type: ignore[arg-type]
+        lambda: hc.Linear(0.0, factors=(lambda t: t, 1.0)),  # type: ignore[arg-type]
+    ],
+)
+def test_factors_are_numbers(condition):
+    with pytest.raises(ProblemError, match=r"are numbers, but one is .*guide on fits"):
+        condition()
+
+
 def test_slopes_need_not_suit_the_initial_data_as_values_must():
     """cos(πx) has no slope at ±1, and its value there is −1."""
     declare(boundary=hc.Neumann(1.0))
@@ -246,3 +258,15 @@ def test_systems_and_complex_fields_have_named_components():
     assert wave.components == ("real(u)", "imag(u)")
     values = [jnp.asarray([1 + 2j, 3.0])]
     np.testing.assert_allclose(wave.to_fields(wave.to_components(values))[0], values[0])
+
+
+def test_a_parameter_that_is_zero_may_still_vary():
+    problem = hc.Problem(
+        domain=hc.Interval(0, 1),
+        horizon=1.0,
+        rhs=lambda u, v: u.xx - v * u.x,
+        initial=lambda x: jnp.sin(2 * jnp.pi * x),
+        parameters={"v": 0.0},
+    )
+    assert problem.derivatives == ((0, 0), (0, 2))
+    assert problem.varying(["v"]).derivatives == ((0, 0), (0, 1), (0, 2))

@@ -53,7 +53,7 @@ def test_a_complex_velocity_makes_a_complex_field():
         ({"velocity": 1.0}, "disagree at the lower end of x"),
         ({"velocity": lambda x: x * (1 - x) / (x - x)}, "not finite"),
         ({"velocity": (0.0, 0.0)}, "velocity gives 2 value"),
-        ({"boundary": Periodic(), "velocity": lambda x: x}, "velocity of 'u' is not periodic"),
+        ({"boundary": Periodic(), "velocity": lambda x: x}, "velocities for 'u' are not periodic"),
     ],
 )
 def test_what_is_refused(changes, message):

@@ -50,8 +50,8 @@ def test_measured_walls_and_starts_are_solved():
         horizon=0.5,
         boundary=(hc.Dirichlet(hc.Samples(times, t=times)), hc.Neumann(10.0)),
     )
-    solution = hc.solve(rod, accuracy=1e-6, reference=False)
-    assert solution(0.37, 0.6) == pytest.approx(0.37 + 5 * 0.36, rel=1e-6)
+    solution = hc.solve(rod, accuracy=1e-4, reference=False)
+    assert solution(0.37, 0.6) == pytest.approx(0.37 + 5 * 0.36, rel=1e-4)
     assert len(solution.notes) == 2
 
 

@@ -11,12 +11,12 @@ from hcpinn.reference import solve_reference
 PERIOD = (0, 2 * np.pi)
 
 
-def check(problem, exact, **settings):
-    reference = solve_reference(problem, times=6, cache=False, **settings)
+def check(problem, exact, *, tolerance=1e-9, **settings):
+    reference = solve_reference(problem, times=6, tolerance=tolerance, cache=False, **settings)
     grid = np.meshgrid(reference.times, *reference.coordinates, indexing="ij")
     for values, known in zip(reference.values.values(), exact(*grid), strict=True):
         assert values.shape == grid[0].shape
-        assert np.linalg.norm(values - known) <= 1e-9 * np.linalg.norm(known)
+        assert np.linalg.norm(values - known) <= tolerance * np.linalg.norm(known)
 
 
 def test_two_dimensions_with_unequal_sides():
@@ -55,7 +55,7 @@ def test_two_real_fields_in_three_dimensions():
         rhs=lambda u, v: (0.1 * u.laplacian + v.x, 0.1 * v.laplacian),
         initial=lambda x, y, z: (jnp.sin(x), jnp.sin(x) * jnp.sin(y) * jnp.sin(z)),
     )
-    check(problem, exact, points=9)
+    check(problem, exact, points=9, tolerance=1e-6)
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
@@ -72,7 +72,7 @@ def test_complex_plane_waves(dimensions):
         rhs=lambda u: 0.1j * u.laplacian + 1j * abs(u) ** 2 * u,
         initial=initial,
     )
-    check(problem, exact, points=9)
+    check(problem, exact, points=9, tolerance=1e-9 if dimensions == 2 else 1e-6)
 
 
 def on_square(boundary):

@@ -4,13 +4,11 @@ import errno
 import io
 import os
 import shutil
-import warnings
 
 import pytest
 
 import hcpinn as hc
 from hcpinn.errors import FileError
-from hcpinn.machine.locks import Lock
 from hcpinn.study import Store, run_study
 from hcpinn.study.watch import Watch
 from small_studies import DECAY, method, same, study
@@ -124,32 +122,40 @@ def test_a_checkpoint_of_a_newer_version_is_left_alone(folder, monkeypatch):
     assert not Store(folder).keys()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has one answer for both")
-@pytest.mark.parametrize("code", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EACCES, errno.EINVAL])
-def test_a_folder_without_locks_is_said_once_and_used(tmp_path, monkeypatch, code):
-    from hcpinn.machine import locks
+@pytest.mark.parametrize("place", ["statement", "run"])
+def test_a_lock_that_could_not_be_looked_at_is_free_for_the_next_try(folder, whole, monkeypatch, place):
+    """Else the next try would wait for it without end."""
+    wanted = {"statement": "study", "run": ONE.sections[0].keys[0]}[place]
+    fail = broken(errno.EDQUOT, lambda path: path.endswith(f"{wanted}.lock"), os.lstat)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "lstat", fail)
+        with pytest.raises(FileError, match=r"Cannot lock .*Disk quota exceeded"):
+            run_study(ONE, folder)
+    assert run_study(ONE, folder, solutions=False, max_seconds=300.0).complete
+    assert same(Store(folder).records()[0], whole)
 
-    def unsupported(_):
-        raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(locks, "_lock", unsupported)
-    with warnings.catch_warnings(record=True) as said:
-        taken = [Lock.take(tmp_path / "claims" / key) for key in "ab"]
-    assert [type(lock) for lock in taken] == [Lock, Lock]
-    for lock in taken:
+@pytest.mark.parametrize("call", ["open", "keys"])
+def test_of_a_group_that_cannot_be_locked_no_run_stays_locked(tmp_path, monkeypatch, call):
+    """Be it the last lock that cannot be made, or the look at what others have finished meanwhile."""
+    stages = (hc.Adam(steps=20, rate=1e-2),)
+    three = study(*(hc.Run(DECAY, method(stages=stages), seed) for seed in range(3)))
+    last = tmp_path / "claims" / f"{max(three.sections[0].keys)}.lock"
+    keys = Store.keys
+    with monkeypatch.context() as patch:
+        if call == "open":
+            patch.setattr(os, "open", broken(errno.EMFILE, lambda path: path == str(last), os.open))
+        else:
+            fail = broken(errno.EMFILE, lambda _: last.exists(), lambda _, store: keys(store))
+            patch.setattr(Store, "keys", lambda store: fail("", store))
+        with pytest.raises((FileError, OSError), match=os.strerror(errno.EMFILE)) as said:
+            run_study(three, tmp_path)
+    assert said.traceback  # which holds on to what failed
+    store = Store(tmp_path)
+    for key in three.sections[0].keys:
+        lock = store.lock(key)
+        assert lock is not None
         lock.release()
-    (warning,) = said
-    assert f"cannot be locked ({os.strerror(code)})" in str(warning.message)
-
-
-def test_a_link_in_the_place_of_a_lock_is_not_followed(tmp_path):
-    precious = tmp_path / "precious"
-    precious.write_text("not to be lost")
-    (tmp_path / "claims").mkdir()
-    (tmp_path / "claims" / "a.lock").symlink_to(precious)
-    with pytest.raises(FileError, match="Cannot lock"):
-        Lock.take(tmp_path / "claims" / "a.lock")
-    assert precious.read_text() == "not to be lost"
 
 
 def test_a_link_in_the_place_of_the_look_at_a_folder_is_not_followed(tmp_path):

@@ -178,7 +178,7 @@ HARD = """
 network = {kind = "MLP", width = 6, depth = 1}
 embedding = {kind = "Fourier", modes = 1}
 points = 64
-stages = [{kind = "Adam", steps = 40000, rate = 0.01, precision = "float64"}]
+stages = [{kind = "Adam", steps = 20000, rate = 0.01, precision = "float64"}]
 """
 SOFT = """
 lift = {kind = "NoLift"}

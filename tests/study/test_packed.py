@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 import hcpinn as hc
-from hcpinn.cli import main
+from hcpinn.cli.commands import run
 from hcpinn.errors import FileError
 from hcpinn.machine.files import LARGEST_TEXT
 from hcpinn.study import Store
@@ -147,7 +147,7 @@ def test_only_some_solutions_may_be_kept(store):
 def test_the_command_packs(store, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["hcpinn", "pack", str(store.folder)])
     with pytest.raises(SystemExit) as end:
-        main()
+        run()
     assert end.value.code == 0
     assert "3 runs packed in" in capsys.readouterr().out
     assert files(store) == {"store.json", "runs.jsonl", "solutions.zip"}

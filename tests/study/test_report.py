@@ -15,7 +15,7 @@ from PIL import Image
 import hcpinn as hc
 import page_checks
 from browser import Browser
-from hcpinn.cli import main
+from hcpinn.cli.commands import run
 from hcpinn.errors import FileError, UnknownNameError
 from hcpinn.study import (
     Section,
@@ -211,13 +211,13 @@ def test_the_command_writes_page_and_tables_and_refuses_other_folders(folder, tm
     wanted = [str(folder), "--out", str(tmp_path / "p.html"), "--tables", str(tmp_path / "t"), "--no-figures"]
     monkeypatch.setattr("sys.argv", ["hcpinn", "report", *wanted])
     with pytest.raises(SystemExit) as ended:
-        main()
+        run()
     assert not ended.value.code
     assert "<figure" not in (tmp_path / "p.html").read_text()
     assert (tmp_path / "t" / "lifts.csv").exists()
     monkeypatch.setattr("sys.argv", ["hcpinn", "report", str(tmp_path)])
     with pytest.raises(SystemExit) as ended:
-        main()
+        run()
     assert ended.value.code == 2
     assert "is not a study's folder" in capsys.readouterr().err.replace("\n", " ")
 

@@ -220,7 +220,7 @@ def test_a_run_in_other_hands_is_waited_for_and_taken_over(whole, tmp_path):
     threading.Thread(target=lambda: (time.sleep(0.5), claim.release())).start()
     report = run_study(wanted, tmp_path, watch=Listening())
     assert report.complete
-    assert said == ["Waiting for runs that another process trains."]
+    assert said == ["Waiting for runs that another process is training."]
     assert same(store.get(key), whole[0].get(key))
 
 

@@ -41,7 +41,7 @@ def held(factors, axis, end, dimension, number=0):
         return total.reshape(jnp.shape(jnp.broadcast_arrays(*map(jnp.asarray, at))[0]))
 
     names = ["t", *"xyz"[:dimension]]
-    call = eval(f"lambda data: lambda {', '.join(names)}: data({', '.join(names)})")(data)
+    call = eval(f"lambda data: lambda {', '.join(names)}: data({', '.join(names)})")(jax.jit(data))
     return hc.Linear(call, factors=factors)
 
 

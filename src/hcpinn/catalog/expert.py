@@ -27,7 +27,7 @@ def expert(problem: Problem, *, accelerator: bool | None = None) -> Method:
     if accelerator:
         network, points, steps = (MLP(40, 4), 8192, 300) if steep else (MLP(32, 4), 8192, 500)
     else:
-        network, points, steps = (MLP(28, 4), 6144, 300) if steep else (MLP(20, 3), 3072, 100)
+        network, points, steps = MLP(20, 3), 3072, 300 if steep else 100
     penalties = edges(problem, exact=True, even=True)
     return Method(
         name="expert",

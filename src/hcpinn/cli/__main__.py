@@ -1,5 +1,5 @@
 """`python -m hcpinn.cli`."""
 
-from .app import main
+from . import main
 
 main()

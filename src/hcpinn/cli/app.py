@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import io
-import os
-import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import FileError, HcpinnError
+from ..machine.signals import INTERRUPTED
 from .plain import ASCII
 
 if TYPE_CHECKING:
@@ -54,6 +55,13 @@ class _Group(TyperGroup):
         names = super().list_commands(ctx)
         return sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # of which Typer says nothing
+            typer.echo("Interrupted.", err=True)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+
 
 def _reflow(text: str) -> str:
     """Join the lines of each paragraph; indented examples keep theirs."""
@@ -75,12 +83,13 @@ app = _Program(
 
 EXIT_NOT_CONVERGED = 1
 EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130
+EXIT_INTERRUPTED = INTERRUPTED
 
 MaxSeconds = Annotated[
     float | None,
     typer.Option(min=0, metavar="S", help="Stop after this many seconds; the same command resumes."),
 ]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 CheckpointEvery = Annotated[float, typer.Option(metavar="S", help="Seconds between checkpoints.")]
 BarOrLines = Annotated[
     bool | None,
@@ -112,23 +121,6 @@ def common(
 
     Start with [bold]hcpinn solve allen-cahn-2[/bold], or write your own: [bold]hcpinn new mine.toml[/bold].
     """
-
-
-def main() -> NoReturn:
-    """Run the command line and end the process, without waiting for abandoned compilations."""
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
-    code: Any = 0
-    try:
-        run()
-    except SystemExit as end:
-        code = end.code
-    background = sys.modules.get("hcpinn.machine.background")  # which imports JAX
-    if background is not None and background.any_left() and isinstance(code, int | None):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code or 0)
-    sys.exit(code)
 
 
 def run() -> None:
@@ -172,6 +164,17 @@ def check_file(path: Path) -> None:
     if path.is_dir():
         raise FileError(f"Cannot write {path}: it is a folder. Name a file with --out.")
     check_folder(path.parent)
+
+
+def draw(figures: Callable[[], Any], interrupted: threading.Event) -> None:
+    """Draw figures of results that are kept, unless a signal came before, or comes meanwhile."""
+    from ..machine.supervision import Left, supervised
+
+    if not interrupted.is_set():
+        with contextlib.suppress(Left):
+            supervised(figures)
+    if interrupted.is_set():
+        typer.echo("Interrupted. What was found is kept; figures may be missing.", err=True)
 
 
 def show_facts(facts: Sequence[tuple[str, str]]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .app import EXIT_NOT_CONVERGED, check_folder, show_facts
+from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, check_folder, draw, show_facts
 
 if TYPE_CHECKING:
     from ..problem import Problem
@@ -19,17 +19,25 @@ def solve_ranges(problem: Problem, method: str | None, folder: Path, options: di
     """Solve for all values of the open parameters; leave family.npz, summary.json, family.png and a page."""
     from .. import solving
     from ..machine.files import write_bytes
+    from ..machine.interrupt import patient_interrupt
 
     check_folder(folder)
-    family = solving.solve(problem, method, **options)
-    family.save(folder / "family.npz")
-    write_bytes(folder / "summary.json", (json.dumps(family.summary(), indent=2) + "\n").encode())
-    if len(problem.space) == 1:
-        family.plot(folder / "family.png")
-        family.page(folder / "family.html")
-    show_facts(_facts(family, folder))
+    with patient_interrupt() as interrupted:  # so that nothing is lost between the two
+        family = solving.solve(problem, method, **options)
+        family.save(folder / "family.npz")
+        write_bytes(folder / "summary.json", (json.dumps(family.summary(), indent=2) + "\n").encode())
+        if len(problem.space) == 1:
+            draw(lambda: _draw(family, folder), interrupted)
+        show_facts(_facts(family, folder))
+    if interrupted.is_set():
+        raise typer.Exit(EXIT_INTERRUPTED)
     if not family.verdict.converged:
         raise typer.Exit(EXIT_NOT_CONVERGED)
+
+
+def _draw(family: Family, folder: Path) -> None:
+    family.plot(folder / "family.png")
+    family.page(folder / "family.html")
 
 
 def _facts(family: Family, folder: Path) -> list[tuple[str, str]]:

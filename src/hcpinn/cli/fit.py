@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MethodError
-from .app import EXIT_NOT_CONVERGED, app, check_folder, show_facts
+from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, Seed, app, check_folder, draw, show_facts
 from .declared import HELP, METAVAR, folder_name, problem_from
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def fit(
             "--data",
             "-d",
             metavar="FILE",
-            help="Measurements: CSV with columns t, x, …, u, or NetCDF. Can be repeated, one per experiment.",
+            help="Measurements: CSV with columns t, x, …, u, or NetCDF. A column called like a parameter is "
+            "its setting in each experiment. Can be repeated.",
         ),
     ],
     unknown: Annotated[
@@ -48,7 +49,7 @@ def fit(
     ] = None,
     loss: Annotated[str, typer.Option(help="gaussian; huber or cauchy for outliers.")] = "gaussian",
     starts: Annotated[int, typer.Option(min=1, help="Searches from different places.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    seed: Seed = 0,
     max_seconds: Annotated[float | None, typer.Option(help="Seconds this may take.")] = None,
     out: Annotated[
         Path | None,
@@ -58,8 +59,8 @@ def fit(
     """Find unknown parameters of a problem from measurements, with errors and a verdict.
 
     Writes to the output folder: [bold]fit.json[/bold] (estimates with errors and intervals, noise, verdict),
-    [bold]solution.npz[/bold] (the solution at the estimate), [bold]data.png[/bold], and where numbers are
-    determined [bold]corner.png[/bold].
+    [bold]solution.npz[/bold] (the solution at the estimate), [bold]data.png[/bold], and where there is
+    something to show [bold]corner.png[/bold], [bold]profiles.png[/bold] and [bold]functions.png[/bold].
 
     Exit code: 0 if estimates and errors are reliable, 1 if not, 2 for bad input, 130 if interrupted.
 
@@ -69,7 +70,9 @@ def fit(
 
         hcpinn fit allen-cahn-2 --data u.csv --unknown gamma1=0.01 --unknown gamma2=1..10
     """
-    from ..estimation import Measurements, fit as find
+    from ..estimation import fit as find
+    from ..estimation.reading import read_experiments
+    from ..machine.interrupt import patient_interrupt
     from ..machine.programs import keep_programs
     from .solve import assignments
 
@@ -77,19 +80,25 @@ def fit(
     problem = problem_from(name).with_parameters(**assignments(set_ or []))
     problem = _opened(problem, unknown or [])
     options = {} if noise is None else {"noise": noise}
-    experiments = [Measurements.read(path, **options) for path in data]
+    experiments = [own for path in data for own in read_experiments(path, problem.parameters, **options)]
     folder = out or Path("out") / f"{folder_name(name)}-fit"
     check_folder(folder)
-    found = find(
-        problem,
-        experiments,
-        starts=starts,
-        seed=seed,
-        loss=loss,
-        max_seconds=max_seconds,
-        on_progress=lambda sentence: typer.echo(sentence, err=True),
-    )
-    _write(found, folder)
+    with patient_interrupt() as interrupted:  # so that nothing is lost between the two
+        found = find(
+            problem,
+            experiments,
+            starts=starts,
+            seed=seed,
+            loss=loss,
+            max_seconds=max_seconds,
+            on_progress=lambda sentence: typer.echo(sentence, err=True),
+        )
+        found.save_summary(folder / "fit.json")
+        found.solution.save(folder / "solution.npz")
+        draw(lambda: _draw(found, folder), interrupted)
+        _report(found, folder)
+    if interrupted.is_set():
+        raise typer.Exit(EXIT_INTERRUPTED)
     if not found.verdict.reliable:
         raise typer.Exit(EXIT_NOT_CONVERGED)
 
@@ -118,15 +127,20 @@ def _opened(problem: Problem, texts: list[str]) -> Problem:
     return problem.with_parameters(**values)
 
 
-def _write(found: Fit, folder: Path) -> None:
-    found.save_summary(folder / "fit.json")
-    found.solution.save(folder / "solution.npz")
+def _draw(found: Fit, folder: Path) -> None:
     found.plot(folder / "data.png")
     from ..estimation import Estimate
 
     numbers = {n: e for n, e in found.estimates.items() if isinstance(e, Estimate)}
     if any(e.determined for e in numbers.values()):
         found.plot_corner(folder / "corner.png")
+    if found.profiles:
+        found.plot_profiles(folder / "profiles.png")
+    if len(numbers) < len(found.estimates):
+        found.plot_functions(folder / "functions.png")
+
+
+def _report(found: Fit, folder: Path) -> None:
     show_facts(
         [
             ("problem", found.problem.name),

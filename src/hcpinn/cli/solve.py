@@ -11,93 +11,112 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import HcpinnError, MethodError
-from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, app, check_folder, show_facts
+from .app import (
+    EXIT_INTERRUPTED,
+    EXIT_NOT_CONVERGED,
+    CheckpointEvery,
+    Seed,
+    app,
+    check_folder,
+    draw,
+    show_facts,
+)
 from .declared import HELP, METAVAR, folder_name, problem_from
 
 if TYPE_CHECKING:
+    import threading
+
     from ..descent import Method
     from ..problem import Problem
     from ..solution.solution import Solution
 
+_Name = Annotated[str, typer.Argument(metavar=METAVAR, help=HELP)]
+_Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="NAME|FILE",
+        help="A method of [bold]hcpinn methods[/bold], or a .toml file.",
+        show_default="evolve",
+    ),
+]
+_Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a parameter of the problem, or its horizon; NAME=1..5 solves for a whole range, "
+        "NAME=0.1..10,log for one in powers. Can be repeated.",
+    ),
+]
+_Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", help="Output folder.", show_default="out/NAME"),
+]
+_Resume = Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint in the output folder.")]
+_Accuracy = Annotated[
+    float,
+    typer.Option(
+        help="Relative L2 error to reach. Engines stop by their own estimate; the verdict checks it."
+    ),
+]
+_Steps = Annotated[
+    str | None,
+    typer.Option(
+        "--steps", metavar="N,N,…", help="Steps of each stage, overriding the method's, as in 2000,500."
+    ),
+]
+_Points = Annotated[
+    int | None, typer.Option(min=1, help="Number of residual points, overriding the method's.")
+]
+_MaxSeconds = Annotated[
+    float | None,
+    typer.Option(
+        help="Seconds until there is a verdict, with compilation and comparison but without figures."
+    ),
+]
+_Devices = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Number of devices to spread the points over.",
+        show_default="all if each gets at least 8,192 points, else 1",
+    ),
+]
+_Distributed = Annotated[
+    str | None,
+    typer.Option(
+        "--distributed",
+        metavar="ADDRESS",
+        help="Train together with the same command in other processes: auto under Slurm or Open MPI, "
+        "else HOST:PORT,N,I: the first one's address, how many there are, and which this is, from 0.",
+    ),
+]
+_Animation = Annotated[bool, typer.Option("--animation", help="Also write an animated GIF of the solution.")]
+_Progress = Annotated[
+    bool | None,
+    typer.Option("--progress/--quiet", help="Show a live line, or nothing.", show_default="in a terminal"),
+]
+
 
 @app.command()
 def solve(
-    name: Annotated[str, typer.Argument(metavar=METAVAR, help=HELP)],
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            "-m",
-            metavar="NAME|FILE",
-            help="A method of [bold]hcpinn methods[/bold], or a .toml file.",
-            show_default="evolve",
-        ),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Change a parameter of the problem, or its horizon; NAME=1..5 solves for a whole range, "
-            "NAME=0.1..10,log for one in powers. Can be repeated.",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Output folder.", show_default="out/NAME"),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume from the checkpoint in the output folder.")
-    ] = False,
-    accuracy: Annotated[
-        float,
-        typer.Option(
-            help="Relative L2 error to reach. Engines stop by their own estimate; the verdict checks it."
-        ),
-    ] = 1e-3,
-    steps: Annotated[
-        str | None,
-        typer.Option(
-            "--steps", metavar="N,N,…", help="Steps of each stage, overriding the method's, as in 2000,500."
-        ),
-    ] = None,
-    points: Annotated[
-        int | None, typer.Option(min=1, help="Number of residual points, overriding the method's.")
-    ] = None,
-    max_seconds: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds until there is a verdict, with compilation and comparison but without figures."
-        ),
-    ] = None,
-    checkpoint_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
-    devices: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of devices to spread the points over.",
-            show_default="all if each gets at least 8,192 points, else 1",
-        ),
-    ] = None,
-    distributed: Annotated[
-        str | None,
-        typer.Option(
-            "--distributed",
-            metavar="ADDRESS",
-            help="Train together with the same command in other processes: auto under Slurm or Open MPI, "
-            "else HOST:PORT,N,I: the first one's address, how many there are, and which this is, from 0.",
-        ),
-    ] = None,
-    animation: Annotated[
-        bool, typer.Option("--animation", help="Also write an animated GIF of the solution.")
-    ] = False,
-    progress: Annotated[
-        bool | None,
-        typer.Option(
-            "--progress/--quiet", help="Show a live line, or nothing.", show_default="in a terminal"
-        ),
-    ] = None,
+    name: _Name,
+    method: _Method = None,
+    set_: _Set = None,
+    seed: Seed = 0,
+    out: _Out = None,
+    resume: _Resume = False,
+    accuracy: _Accuracy = 1e-3,
+    steps: _Steps = None,
+    points: _Points = None,
+    max_seconds: _MaxSeconds = None,
+    checkpoint_every: CheckpointEvery = 30.0,
+    devices: _Devices = None,
+    distributed: _Distributed = None,
+    animation: _Animation = False,
+    progress: _Progress = None,
 ) -> None:
     """Solve a problem, check the solution against a reference, and draw it.
 
@@ -139,26 +158,24 @@ def solve(
 
     from .. import solving
     from ..catalog import TAKES_OVER, find_method
-    from ..descent import Stop, remove_checkpoints
     from ..machine.files import written
     from ..machine.interrupt import patient_interrupt
     from ..machine.programs import keep_programs
+    from ..outcome import Stop
 
     keep_programs()
     problem = problem_from(name).with_parameters(**assignments(set_ or [], ranges=True))
+    folder = out or Path("out") / folder_name(name)
     if problem.open:
         from .family import solve_ranges
 
-        folder = out or Path("out") / folder_name(name)
         options = {"seed": seed, "accuracy": accuracy, "max_seconds": max_seconds, "progress": progress}
         return solve_ranges(problem, method, folder, options)
     chosen = None if method is None else find_method(method, problem)
     if steps is not None or points is not None:
         chosen = _with_budget(chosen or find_method(TAKES_OVER, problem), steps, points)
-    folder = out or Path("out") / folder_name(name)
     check_folder(folder)
-    checkpoint = folder / solving.CHECKPOINT
-    before = written(checkpoint)
+    before = written(folder / solving.CHECKPOINT)
     with patient_interrupt() as interrupted:  # so that nothing is lost between the two
         solution = solving.solve(
             problem,
@@ -176,27 +193,40 @@ def solve(
             if not resume:
                 _spare(folder, solution)
             _write(solution, folder)
-    stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
-    if is_first():
-        if not stopped_early and written(checkpoint) != before:  # else it is of another training
-            remove_checkpoints(checkpoint)
-        if solution.stop is not Stop.INTERRUPTED and not interrupted.is_set():
-            try:
-                _draw(solution, folder, animation)
-            except KeyboardInterrupt:
-                interrupted.set()
-        _report(solution, folder)
-        if interrupted.is_set() and solution.stop is not Stop.INTERRUPTED:
-            typer.echo("Interrupted while figures were drawn; the solution is saved.", err=True)
-        if stopped_early and checkpoint.exists():
-            typer.echo(
-                "To continue, repeat the command with --resume"
-                + (" and a larger --max-seconds." if max_seconds else ".")
-            )
+            _finish(solution, folder, interrupted, before, animation=animation, limited=bool(max_seconds))
     if solution.stop is Stop.INTERRUPTED or interrupted.is_set():
         raise typer.Exit(EXIT_INTERRUPTED)
     if not solution.verdict.converged:
         raise typer.Exit(EXIT_NOT_CONVERGED)
+
+
+def _finish(
+    solution: Solution,
+    folder: Path,
+    interrupted: threading.Event,
+    before: tuple[int, ...],
+    *,
+    animation: bool,
+    limited: bool,
+) -> None:
+    """Draw and report what was saved, and remove the checkpoint of a training that is over.
+
+    `before` identifies the checkpoint that was in the folder at first, `limited` tells that time was.
+    """
+    from ..descent import remove_checkpoints
+    from ..machine.files import written
+    from ..outcome import Stop
+    from ..solving import CHECKPOINT
+
+    checkpoint = folder / CHECKPOINT
+    stopped_early = solution.stop in (Stop.INTERRUPTED, Stop.TIME)
+    if not stopped_early and written(checkpoint) != before:  # else it is of another training
+        remove_checkpoints(checkpoint)
+    draw(lambda: _draw(solution, folder, animation), interrupted)
+    _report(solution, folder)
+    if stopped_early and checkpoint.exists():
+        more = " and a larger --max-seconds." if limited else "."
+        typer.echo(f"To continue, repeat the command with --resume{more}")
 
 
 def assignments(texts: list[str], *, ranges: bool = False) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import MethodError
-from .app import app, check_folder, console, make_table, show_facts
+from .app import Seed, app, check_folder, console, make_table, show_facts
 from .solve import assignments
 
 _ALL = "all"
@@ -36,7 +36,6 @@ _Set = Annotated[
     ),
 ]
 _Points = Annotated[int, typer.Option(min=8, help="Number of residual points.")]
-_Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 _Seeds = Annotated[int, typer.Option(min=1, help="Number of seeds the findings rest on.")]
 _Steps = Annotated[int, typer.Option(min=1, help="Number of gradient descent steps.")]
 _Along = Annotated[
@@ -57,7 +56,7 @@ def theory(
     method: _Method = "quick",
     set_: _Set = None,
     points: _Points = 512,
-    seed: _Seed = 0,
+    seed: Seed = 0,
     seeds: _Seeds = 3,
     steps: _Steps = 1000,
     along: _Along = "100,1000",

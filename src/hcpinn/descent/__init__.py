@@ -8,6 +8,7 @@ from .checkpoint import (
     set_aside as set_aside,
 )
 from .driver import train as train
+from .growth import Grower as Grower, Grown as Grown
 from .lessons import (
     Curriculum as Curriculum,
     Growth as Growth,
@@ -38,7 +39,7 @@ from .optimisers import (
 from .preparation import Preparation as Preparation, Prepared as Prepared, network_key as network_key
 from .progress import Progress as Progress, Status as Status
 from .runs import Run as Run
-from .segments import Found as Found, Piecewise as Piecewise
+from .segments import Piecewise as Piecewise
 from .text import (
     from_dict as from_dict,
     load_method as load_method,

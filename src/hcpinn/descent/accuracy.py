@@ -14,10 +14,8 @@ from ..machine.processes import agreed
 from ..outcome import Stop
 from ..trial import Trial
 from .checkpoint import Position
-from .corrections import Corrector, Layers
 from .estimate import Carried, Estimator, relative_error
 from .lessons import Lesson
-from .segments import Found, corrected
 
 if TYPE_CHECKING:
     from .preparation import Preparation
@@ -35,8 +33,8 @@ _SHARE = 0.25
 _PATIENCE = 3
 """Training stalls if, at the pace of the last lesson, the accuracy is more than this many lessons away."""
 
-_WORTH = 0.5
-"""A correction is worth another, and training worth new corrections, if the error falls to this share."""
+_WORTH = 0.1
+"""Growth is tried again where training has lowered the error to this share since."""
 
 
 class Accuracy:
@@ -46,8 +44,6 @@ class Accuracy:
         """`wanted` is the relative L2 error that methods of several lessons stop at."""
         self.preparation, self.wanted = preparation, wanted
         self.runs, self.method = preparation.runs, preparation.method
-        self.corrected_to = np.inf
-        """The largest estimated error with the corrections made since training last stalled."""
         self._estimators: dict[Any, Estimator] = {}
         self._fixed: dict[int, tuple[Trial, Any]] = {}
         self._carried: dict[int, list[Carried]] = {}
@@ -67,17 +63,17 @@ class Accuracy:
         """The rate at which an error can grow; of no account where there is one window."""
         return max(growth_rate(run.problem) for run in self.runs) if self.method.windows > 1 else 0.0
 
-    def in_window(self, window: int, found: Found, finished: Sequence[Found]) -> np.ndarray:
+    def in_window(self, window: int, found: np.ndarray, finished: Sequence[np.ndarray]) -> np.ndarray:
         """The relative L2 error that each run makes in a time window, with what came before."""
         carried = self._carry(window, found, finished)
         return np.asarray([relative_error([own]) for own in carried])
 
-    def compare(self, position: Position, found: Found, codes: np.ndarray) -> tuple[np.ndarray, float]:
-        """Keep the functions with the lowest estimated errors, and end runs that are accurate enough.
+    def compare(self, position: Position, found: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, float]:
+        """Keep the networks with the lowest estimated errors, and end runs that are accurate enough.
 
         Args:
             position: how far training has come.
-            found: what runs have now.
+            found: the parameters of each run's network now.
             codes: why they stopped, if they have.
 
         Returns:
@@ -89,7 +85,7 @@ class Accuracy:
             position.kept, position.scores = found, np.full(len(errors), np.inf)
         going = ~is_final(codes)
         better = errors < position.scores
-        position.kept = position.kept.better(found, better)
+        position.kept = np.where(better[:, None], found, position.kept)
         position.scores = np.where(better, errors, position.scores)
         good = going & (position.scores <= self.goal(window))
         ended = np.where(good, Stop.ESTIMATE.code, codes).astype(np.int32)
@@ -97,22 +93,18 @@ class Accuracy:
 
     def stalled(self, position: Position, now: float) -> bool:
         """Whether the last lesson lowered the error, which is `now`, by too little for more of the same."""
-        lesson = position.lesson
-        if lesson.correction:
-            before, self.corrected_to = self.corrected_to, now
-            return not now < _WORTH * before
         before, position.before = position.before, now
         if before is None or not 0 < now < np.inf:
             return False
-        goal = self.goal(lesson.window)
+        goal = self.goal(position.lesson.window)
         stalled = bool(goal * (before / now) ** _PATIENCE < now)
         if position.grown_from is not None and now > _WORTH * position.grown_from:
             return False
         if stalled:
-            position.grown_from = self.corrected_to = now
+            position.grown_from = now
         return stalled
 
-    def over_all(self, windows: Sequence[Found]) -> list[float] | list[None]:
+    def over_all(self, windows: Sequence[np.ndarray]) -> list[float] | list[None]:
         """The relative L2 error of each run over the whole duration; None where windows are missing."""
         last = len(windows) - 1
         if last + 1 < self.method.windows:
@@ -121,58 +113,24 @@ class Accuracy:
         carried.append(self._carry(last, windows[last], windows[:last]))
         return [relative_error(own) for own in zip(*carried, strict=True)]
 
-    def corrected(
-        self, lesson: Lesson, found: Found, finished: Sequence[Found], going: np.ndarray
-    ) -> tuple[Found, np.ndarray]:
-        """What runs have, with one more correction for those still going, and the mean square residuals.
-
-        Args:
-            lesson: which correction of which window.
-            found: what they have so far.
-            finished: what they have in the windows before.
-            going: which of them are still going.
-        """
-        trials, squares = self.preparation.trials(Lesson(lesson.window), finished), np.zeros(len(going))
-        added: list[tuple[Layers, ...]] = list(found.corrections or ((),) * len(found.theta))
-        for number, run in enumerate(self.runs):
-            if going[number]:
-                layers, left = self._corrector.correct(
-                    corrected(trials[number]),
-                    found.of(number, self.preparation.unravel, grown=True),
-                    sampler=self.method.sampler,
-                    seed=run.seed,
-                    label=f"correction {(lesson.window, lesson.number)}",
-                )
-                added[number] = (*added[number], *([] if layers is None else [layers]))
-                squares[number] = left**2
-        return Found(found.theta, tuple(added) if any(added) else ()), squares
-
-    @cached_property
-    def _corrector(self) -> Corrector:
-        assert self.method.growth is not None
-        return Corrector(self.preparation.trials(Lesson(), [])[0], width=self.method.growth.width)
-
-    def _before(self, window: int, finished: Sequence[Found]) -> list[Carried]:
+    def _before(self, window: int, finished: Sequence[np.ndarray]) -> list[Carried]:
         """What the window before this one leaves, remembered from one call to the next."""
         if window - 1 not in self._carried:
             self._carried[window - 1] = self._carry(window - 1, finished[window - 1], finished)
         return self._carried[window - 1]
 
-    def _carry(self, window: int, found: Found, finished: Sequence[Found]) -> list[Carried]:
+    def _carry(self, window: int, found: np.ndarray, finished: Sequence[np.ndarray]) -> list[Carried]:
         before = self._before(window, finished) if window else None
         prepared = self.preparation
         trials, result = prepared.trials(Lesson(window), finished), []
         for number, (trial, run) in enumerate(zip(trials, self.runs, strict=True)):
-            own = trial if self.method.growth is None else corrected(trial)
-            estimator = self._estimator(number, own)
-            network = found.of(number, prepared.unravel, grown=self.method.growth is not None)
+            estimator, theta = self._estimator(number, trial), jnp.asarray(found[number])
             conditions = 0.0
             if not estimator.closed:
-                theta = jnp.asarray(found.theta[number])
                 conditions = prepared.objective_of(window, trial).penalty(theta, trial, run.seed)
             result.append(
                 estimator.carry(
-                    network,
+                    prepared.unravel(theta),
                     trial,
                     self._fix(estimator, trial),
                     conditions=conditions,

@@ -24,12 +24,12 @@ import numpy as np
 
 from ..errors import FileError, UnusableFileError
 from ..machine.files import read_archive, write_archive
+from .growth import Grown
 from .lessons import Lesson
-from .segments import Found
 
-_KIND, _VERSION = "checkpoint", 5
+_KIND, _VERSION = "checkpoint", 6
 
-_OPTIONAL = ("points", "scores")
+_OPTIONAL = ("points", "scores", "kept")
 """Arrays of a position that may be missing."""
 
 
@@ -48,18 +48,20 @@ class Position:
     """Loss and terms at every step so far, one block after the other, each (steps, runs, 1 + terms)."""
     stages: list[tuple[str, int]] = field(default_factory=list)
     """Label and steps of each stage that is done, lesson after lesson."""
-    finished: list[Found] = field(default_factory=list)
-    """What runs have in each finished time window."""
+    finished: list[np.ndarray] = field(default_factory=list)
+    """The parameters of each run's network in each finished time window, as vectors."""
     points: np.ndarray | None = None
     """Points that were chosen by looking at the residual, (runs, points, axes)."""
     scores: np.ndarray | None = None
     """The lowest estimated error of each run in this time window."""
-    kept: Found | None = None
-    """What has these errors."""
+    kept: np.ndarray | None = None
+    """The parameters that have these errors."""
     before: float | None = None
     """The largest estimated error after the lesson before this one, of runs that are still going."""
     grown_from: float | None = None
-    """What it was when corrections of this window's networks were last begun."""
+    """What it was when neurons were last added."""
+    grown: dict[int, Grown] = field(default_factory=dict)
+    """What growth has made of runs, by their numbers."""
 
 
 @dataclass
@@ -90,10 +92,9 @@ class Checkpoint:
         leaves = jax.tree.leaves(carry)
         arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
         arrays["losses"] = np.concatenate(position.losses) if position.losses else np.zeros((0, 0, 0))
-        for number, found in enumerate(position.finished):
-            arrays.update(found.to_arrays(f"finished.{number}"))
-        if position.kept is not None:
-            arrays.update(position.kept.to_arrays("kept"))
+        arrays.update({f"finished.{number}": theta for number, theta in enumerate(position.finished)})
+        for run, own in position.grown.items():
+            arrays.update({f"grown.{run}.{name}": array for name, array in own.arrays.items()})
         for name in _OPTIONAL:
             if (value := getattr(position, name)) is not None:
                 arrays[name] = value
@@ -106,6 +107,7 @@ class Checkpoint:
             "stages": [list(stage) for stage in position.stages],
             "before": position.before,
             "grown_from": position.grown_from,
+            "grown": [[run, own.error] for run, own in position.grown.items()],
             "over": over,
         }
         with self._saving:  # a training that is left behind saves it too
@@ -135,11 +137,14 @@ class Checkpoint:
                 float(header["seconds"]),
                 [losses] if losses.size else [],
                 [(str(label), int(count)) for label, count in header["stages"]],
-                [Found.from_arrays(f"finished.{i}", arrays) for i in range(_count(arrays, "finished."))],
+                [arrays.pop(f"finished.{i}") for i in range(_count(arrays, "finished."))],
                 *(arrays.pop(name, None) for name in _OPTIONAL),
-                kept=Found.from_arrays("kept", arrays) if "kept" in arrays else None,
                 before=header.get("before"),
                 grown_from=header.get("grown_from"),
+                grown={
+                    int(run): Grown(_taken(arrays, f"grown.{run}."), float(error))
+                    for run, error in header["grown"]
+                },
             )
             return position, [arrays[f"state.{i}"] for i in range(len(arrays))]
         except (KeyError, TypeError, ValueError) as error:
@@ -247,6 +252,12 @@ def seconds_spent(path: Path) -> float:
 
 def _count(arrays: dict[str, np.ndarray], prefix: str) -> int:
     return sum(name.startswith(prefix) for name in arrays)
+
+
+def _taken(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """The arrays whose names begin with a prefix, without it, taken out."""
+    names = [name for name in arrays if name.startswith(prefix)]
+    return {name.removeprefix(prefix): arrays.pop(name) for name in names}
 
 
 def restore(template: Any, leaves: list[np.ndarray], path: Path) -> Any:

@@ -19,13 +19,13 @@ from ..objective import Data
 from ..outcome import History, Outcome, PointWeights, Stop
 from .accuracy import is_final
 from .checkpoint import Checkpoint, Position, restore
+from .growth import Grower
 from .lessons import Report
 from .memory import process_bytes
 from .optimisers.stage import Stage
 from .preparation import Preparation, Prepared
 from .program import IDLE, Carry, Program, cast
 from .progress import Progress
-from .segments import Found
 
 
 def train(
@@ -38,6 +38,7 @@ def train(
     after_block: Callable[[], None] = lambda: None,
     estimate: bool = False,
     keep: Callable[[Callable[[Stop], list[Outcome]]], None] = lambda so_far: None,
+    grower: Grower | None = None,
 ) -> list[Outcome]:
     """Train runs together, lesson after lesson, and return the outcome of each.
 
@@ -51,9 +52,10 @@ def train(
         estimate: whether to estimate the error in the end also where no schedule depends on it.
         keep: handed a function after each block, for callers that cannot wait for the next. It saves a
             checkpoint and gives the outcome of each run as it stands, with the reason to stop it is told.
+        grower: adds neurons where the method says so; without one, training goes on instead.
     """
     training = _Training(preparation, progress, checkpoint, max_seconds, after_block)
-    training.keep = keep
+    training.keep, training.grower = keep, grower
     training.estimates = estimate or preparation.estimates
     return training.run(resume=resume)
 
@@ -72,6 +74,7 @@ class _Training:
         self.after_block = after_block
         self.estimates = True
         self.keep: Callable[[Callable[[Stop], list[Outcome]]], None] = lambda so_far: None
+        self.grower: Grower | None = None
         self.position = Position(preparation.schedule.first)
         self.theta = np.asarray(preparation.theta)
         self.codes = np.zeros(len(self.theta), np.int32)
@@ -83,8 +86,6 @@ class _Training:
         self.last: tuple[Program, Prepared, Carry] | None = None
         self.ended: tuple[Position, Carry] | None = None
         """Where the last stage ended."""
-        self.grown = Found(self.theta)
-        """What runs have with the corrections made since training last stalled."""
         self._programs: dict[Any, Program] = {}
 
     @property
@@ -107,8 +108,8 @@ class _Training:
                 most = process_bytes(self.preparation.bytes) / 2**30
                 self.progress.say(f"This will take about {most:.1f} GiB of memory.")
             while self.stop is None and not self.over:
-                if self.position.lesson.correction:
-                    self._correct(interrupted)
+                if self.position.lesson.growing:
+                    self._grow(interrupted)
                 else:
                     self._stage(saved, interrupted)
                 saved = None
@@ -159,23 +160,41 @@ class _Training:
         if self.over:
             self._save_ended()  # what follows may be interrupted too
 
-    def _correct(self, interrupted: threading.Event) -> None:
-        """Add a correction to each run that is still going: one step of its history."""
-        position, lesson, going = self.position, self.position.lesson, ~is_final(self.codes)
-        label = self.method.label(lesson, self.stage)
-        self.progress.stage(label, 1, 0)
-        before = Found(self.theta) if lesson.correction == 1 else self.grown
-        accuracy = self.preparation.accuracy
-        self.grown, left = accuracy.corrected(lesson, before, position.finished, going)
-        row = np.where(going, left, IDLE)[None, :, None]
-        self._record(np.repeat(row, 1 + len(self.names), axis=2), 1, float(np.min(left)))
-        position.step = 0
-        position.stages.append((label, 1))
+    def _grow(self, interrupted: threading.Event) -> None:
+        """Add neurons to the network of each run that is still going."""
+        position, best = self.position, self.position.kept
+        assert best is not None
+        self.progress.stage(self.method.label(position.lesson, self.stage), 1, 0)
+        errors = np.full(len(best), np.inf)
+        for run in np.flatnonzero(~is_final(self.codes)).tolist():
+            if self.grower is not None and not interrupted.is_set():
+                try:
+                    found = self.grower.grow(run, self.preparation.function(run, [best]), self._left())
+                except KeyboardInterrupt:
+                    interrupted.set()
+                    break
+                if found is not None and found.error < self._error(run):
+                    position.grown[run] = found
+            errors[run] = self._error(run)
+        position.seconds, position.step = time.monotonic() - self.began, 0
+        good = agreed(errors) <= self.preparation.accuracy.goal(position.lesson.window)
+        self.codes = np.where(good, Stop.ESTIMATE.code, self.codes).astype(np.int32)
         self.after_block()
         self.stop = self._reason_to_stop(interrupted)
-        self._close_lesson(self.grown)
+        self._close_lesson(best)
         if self.over or self.stop is not None:
             self._save_ended()
+
+    def _left(self) -> float | None:
+        """Seconds left, if they are limited."""
+        spent = time.monotonic() - self.began
+        return None if self.max_seconds is None else max(self.max_seconds - spent, 0.0)
+
+    def _error(self, run: int) -> float:
+        """The lowest estimated error of a run, with or without neurons that were added."""
+        position = self.position
+        trained = np.inf if position.scores is None else float(position.scores[run])
+        return min(trained, position.grown[run].error) if run in position.grown else trained
 
     def _save_ended(self) -> None:
         """Save the end of the last stage, from which a resumed training finds out what comes next."""
@@ -193,21 +212,24 @@ class _Training:
             if self.checkpoint is not None and is_first():
                 self.checkpoint.save(position, carry)
             # Which network is best the estimates of this time window have told, if there were any.
-            latest = position.kept or Found(np.asarray(carry.best, np.float64))
+            latest = np.asarray(carry.best, np.float64) if position.kept is None else position.kept
             windows = [*position.finished, latest]
             losses, stages = np.concatenate(position.losses), (*position.stages, (label, position.step))
             # An estimate is known where it is one of the whole solution.
             known = position.scores if self.method.windows == 1 else None
-            errors = np.full(len(latest.theta), np.nan) if known is None else known
+            errors = np.full(len(latest), np.nan) if known is None else known
             return [
-                Outcome(
-                    self.preparation.function(run, windows),
-                    stop,
-                    self._history(run, losses, stages),
-                    position.seconds,
-                    estimated_error=None if not np.isfinite(errors[run]) else float(errors[run]),
+                self._grown_outcome(
+                    run,
+                    Outcome(
+                        self.preparation.function(run, windows),
+                        stop,
+                        self._history(run, losses, stages),
+                        position.seconds,
+                        estimated_error=None if not np.isfinite(errors[run]) else float(errors[run]),
+                    ),
                 )
-                for run in range(len(latest.theta))
+                for run in range(len(latest))
             ]
 
         return outcomes
@@ -277,19 +299,19 @@ class _Training:
             position.stage += 1
             self.codes = np.where(is_final(self.codes), self.codes, 0)
         else:
-            self._close_lesson(Found(self.theta))
+            self._close_lesson(self.theta)
 
-    def _close_lesson(self, found: Found) -> None:
-        """See how good what each run has found is, and ask the schedule what comes next."""
+    def _close_lesson(self, found: np.ndarray) -> None:
+        """See how good each run's network is, and ask the schedule what comes next."""
         position, lesson, stalled = self.position, self.position.lesson, False
-        if self.preparation.estimates and lesson.whole:
+        if self.preparation.estimates and lesson.whole and not lesson.growing:
             accuracy = self.preparation.accuracy
             self.codes, error = accuracy.compare(position, found, self.codes)
             stalled = accuracy.stalled(position, error)
         final = is_final(self.codes)
         following = self.preparation.schedule.next(Report(lesson, bool(np.all(final)), stalled))
         if following is None or following.window != lesson.window:
-            position.finished.append(position.kept or found)
+            position.finished.append(found if position.kept is None else position.kept)
             position.kept = position.scores = position.before = position.grown_from = None
             if following is not None:  # the next window has to become good on its own
                 self.codes = np.where(self.codes == Stop.ESTIMATE.code, 0, self.codes)
@@ -304,7 +326,7 @@ class _Training:
         losses = np.concatenate(position.losses)
         windows = list(position.finished)
         if len(windows) == position.lesson.window:
-            windows.append(position.kept or Found(self.theta))
+            windows.append(self.theta if position.kept is None else position.kept)
         errors: Sequence[float | None] = [None] * len(self.theta)
         if self.estimates:
             errors = self.preparation.accuracy.over_all(windows)
@@ -314,19 +336,32 @@ class _Training:
             points = None if position.points is None else position.points[run]
             function = self.preparation.function(run, windows)
             residuals = self.preparation.residuals(run, function, points)
-            results.append(
-                Outcome(
-                    function,
-                    own,
-                    self._history(run, losses, position.stages),
-                    position.seconds,
-                    residuals,
-                    estimated_error=errors[run],
-                    weights=self._weights_of(run),
-                    trial=function.segments[0].trial,
-                )
+            outcome = Outcome(
+                function,
+                own,
+                self._history(run, losses, position.stages),
+                position.seconds,
+                residuals,
+                estimated_error=errors[run],
+                weights=self._weights_of(run),
+                trial=function.segments[0].trial,
             )
+            results.append(self._grown_outcome(run, outcome))
         return results
+
+    def _grown_outcome(self, run: int, trained: Outcome) -> Outcome:
+        """The outcome of a run with the neurons that were added, where that is the better one."""
+        grown, error = self.position.grown.get(run), trained.estimated_error
+        if grown is None or self.grower is None or (error is not None and error <= grown.error):
+            return trained
+        came = "" if error is None else f" at an estimated error of {error:.0e}"
+        return replace(
+            trained,
+            function=self.grower.revive(run, grown),
+            residuals=None,
+            estimated_error=grown.error,
+            notes=(f"Training stalled{came}; neurons whose output weights evolve were added.",),
+        )
 
     def _history(self, run: int, losses: np.ndarray, stages: Sequence[tuple[str, int]]) -> History:
         """The steps that a run took of all that were taken, with their terms."""
@@ -350,4 +385,4 @@ class _Training:
 def _copied(position: Position) -> Position:
     """A copy of the position, which stays unchanged as training continues."""
     lists = {name: [*getattr(position, name)] for name in ("losses", "stages", "finished")}
-    return replace(position, **lists)
+    return replace(position, **lists, grown={**position.grown})

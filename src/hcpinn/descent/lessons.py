@@ -29,8 +29,8 @@ class Lesson:
     """How many lessons have gone over the whole of this window before."""
     number: int = 0
     """Counts the lessons of a window; each has its own points."""
-    correction: int = 0
-    """Which correction of the trained network is made; 0 where the network itself is trained."""
+    growing: bool = False
+    """Whether, instead of training, neurons are added whose output weights evolve."""
 
     @property
     def whole(self) -> bool:
@@ -63,35 +63,28 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class Growth:
-    """Corrections of the trained network where training stalls above the accuracy.
+    """Neurons that are added where training stalls above the accuracy, with output weights that evolve.
 
-    A correction is a layer of random neurons whose output weights are solved for. If the corrected network
-    is not accurate enough, training goes on without the corrections, and they are made anew when it stalls
-    again.
+    The trained network stays as it is, and an evolution carries what it lacks. If both together are not
+    accurate enough, training goes on without the addition, which is made anew when it stalls again.
     """
 
-    width: int = 800
-    """About how many output weights a correction has."""
-    most: int = 3
-    """Corrections on top of one another, at most."""
+    features: int | None = None
+    """How many neurons are added, per axis; by default as many as the accuracy takes."""
 
     def __post_init__(self) -> None:
-        for name in ("width", "most"):
-            value = getattr(self, name)
-            if not (isinstance(value, int) and value >= 1):
-                raise MethodError(f"Growth: {name} must be a whole number of at least 1, but is {value!r}.")
+        if self.features is not None and not (isinstance(self.features, int) and self.features >= 8):
+            raise MethodError(
+                f"Growth: features must be a whole number of at least 8, but is {self.features!r}."
+            )
 
     def first(self, lesson: Lesson) -> Lesson:
-        return replace(lesson, correction=0)
+        return replace(lesson, growing=False)
 
     def next(self, report: Report) -> Lesson | None:
-        lesson = report.lesson
-        if report.good or not lesson.whole or lesson.correction >= self.most:
+        if report.good or report.lesson.growing or not report.stalled:
             return None
-        # Training gives way to corrections where it stalls, corrections to training where they do.
-        if report.stalled == (lesson.correction > 0):
-            return None
-        return replace(lesson, correction=lesson.correction + 1)
+        return replace(report.lesson, growing=True)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..errors import MethodError, unknown_name
 from ..objective import Batches, Penalty, WeightRule
 from ..objective.sampling import SAMPLERS
-from ..trial import MLP, Decay, Embedding, Fourier, Gate, JetNetwork, Lift, LinearGate, Network
+from ..trial import MLP, Decay, Embedding, Fourier, Gate, Lift, LinearGate, Network, NoLift
 from .lessons import Curriculum, Growth, Horizons, Lesson, Repetition, Resampling, Rule, Schedule, Windows
 from .optimisers.adam import Adam
 from .optimisers.lbfgs import LBFGS
@@ -60,7 +60,7 @@ class Method:
     With more than one, a window ends once its estimated error is small enough for the accuracy.
     """
     growth: Growth | None = None
-    """Corrections of the network where its training stalls above the accuracy."""
+    """Neurons that are added to the network where its training stalls above the accuracy."""
     stages: tuple[Stage, ...] = (Adam(), LBFGS())
     """Optimisers, one after the other, each starting from the result of the one before."""
 
@@ -111,7 +111,7 @@ class Method:
 
     def label(self, lesson: Lesson, stage: Stage) -> str:
         """The text next to the progress bar."""
-        parts = [f"correction {lesson.correction}" if lesson.correction else stage.label]
+        parts = ["growth" if lesson.growing else stage.label]
         if self.windows > 1:
             parts.append(f"window {lesson.window + 1}/{self.windows}")
         if self.curriculum:
@@ -158,10 +158,15 @@ class Method:
             raise MethodError(
                 "growth follows the error that lessons estimate: use several, such as lessons=10."
             )
-        if self.penalties or not isinstance(self.network, JetNetwork):
+        if self.penalties or isinstance(self.lift, NoLift):
             raise MethodError(
-                "growth needs conditions that hold by construction and a network such as MLP, but "
-                f"penalties are {self.penalties!r} and the network is a {type(self.network).__name__}."
+                "growth needs a lift, and conditions that hold by construction, but the lift is "
+                f"{self.lift!r} and penalties are {self.penalties!r}."
+            )
+        if self.windows > 1:
+            raise MethodError(
+                f"growth adds neurons over the whole of time, but there are {self.windows} windows. Use "
+                "horizons=(0.1, 0.3, 1.0) instead, which grow in time on one network."
             )
 
 

@@ -27,13 +27,12 @@ from ..outcome import Residuals
 from ..trial import CustomGate, CustomLift, JetNetwork, Trial
 from .accuracy import Accuracy
 from .checks import check_curriculum, check_data, check_trials
-from .corrections import Grown
 from .lessons import Lesson
 from .memory import LARGEST_PART, Extent, check_memory
 from .method import Method
 from .points import Points
 from .runs import Run, check_alike
-from .segments import Found, Piecewise, Segment, corrected, trials_of, window_edges
+from .segments import Piecewise, Segment, trials_of, window_edges
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class Preparation:
         lesson: Lesson | None = None,
         part: int = 0,
         theta: np.ndarray | None = None,
-        finished: Sequence[Found] = (),
+        finished: Sequence[np.ndarray] = (),
         points: np.ndarray | None = None,
     ) -> Prepared:
         """The objective and data of a part of a lesson.
@@ -135,7 +134,7 @@ class Preparation:
         """Whether the schedule asks how large the error is."""
         return self.method.lessons > 1
 
-    def trials(self, lesson: Lesson, finished: Sequence[Found]) -> list[Trial]:
+    def trials(self, lesson: Lesson, finished: Sequence[np.ndarray]) -> list[Trial]:
         """Each run's trial function in a lesson, whose window starts where the finished ones end."""
         key = (lesson.window, lesson.factor)
         if key not in self._trials:
@@ -150,20 +149,19 @@ class Preparation:
 
     # Outcomes
 
-    def function(self, number: int, windows: Sequence[Found]) -> Piecewise:
+    def function(self, number: int, windows: Sequence[np.ndarray]) -> Piecewise:
         """A run's function of t and x, given what was found in its time windows.
 
         If training was cut short, the last finished window also serves for those after it.
         """
         run = self.runs[number]
         edges = window_edges(run.problem, run.method.windows)
-        known = [found.of(number, self.unravel) for found in windows]
+        known = [self.unravel(jnp.asarray(theta[number])) for theta in windows]
         known += [known[-1]] * (run.method.windows - len(known))
         if run.method.windows > 1:
             trials = trials_of(run.problem, run.method, edges, known)
         else:
-            [first] = [self.trials(Lesson(), [])[number]]
-            trials = [corrected(first) if isinstance(known[0], Grown) else first]
+            trials = [self.trials(Lesson(), [])[number]]
         return Piecewise.make(run.problem, edges, trials, known)
 
     def residuals(self, number: int, function: Piecewise, points: np.ndarray | None = None) -> Residuals:
@@ -189,8 +187,6 @@ class Preparation:
         return Residuals(found[0], found[1], squares)
 
     def _squares_on(self, function: Piecewise, segment: Segment, points: np.ndarray) -> np.ndarray:
-        if isinstance(segment.parameters, Grown):
-            return segment.squares(points)
         window = function.segments.index(segment)
         theta = np.asarray(ravel_pytree(segment.parameters)[0])
         return self._squares(self.objective_of(window, segment.trial), segment.trial, theta, points)
@@ -217,14 +213,14 @@ class Preparation:
                 return earlier
         return None
 
-    def _trial(self, number: int, lesson: Lesson, finished: Sequence[Found]) -> Trial:
+    def _trial(self, number: int, lesson: Lesson, finished: Sequence[np.ndarray]) -> Trial:
         run = self.runs[number]
         problem = run.problem
         if run.method.curriculum is not None and lesson.factor != 1.0:
             name = run.method.curriculum.parameter
             problem = problem.with_parameters(**{name: lesson.factor * problem.parameters[name]})
         edges = window_edges(problem, run.method.windows)
-        known = [found.of(number, self.unravel) for found in finished[: lesson.window]]
+        known = [self.unravel(jnp.asarray(theta[number])) for theta in finished[: lesson.window]]
         return trials_of(problem, run.method, edges, known)[-1]
 
     def objective_of(self, window: int, trial: Trial) -> Objective:
@@ -264,7 +260,7 @@ class Preparation:
         for number, run in enumerate(self.runs):
             custom = isinstance(run.method.lift, CustomLift) or isinstance(run.method.gate, CustomGate)
             if custom and count > 1:
-                self._trial(number, Lesson(count - 1), [Found(self.theta)] * (count - 1))
+                self._trial(number, Lesson(count - 1), [self.theta] * (count - 1))
 
 
 def network_key(seed: int) -> Any:

@@ -90,7 +90,7 @@ def _probes(problem: Problem) -> list[np.ndarray]:
         for piece in problem.pieces:
             unit = np.modf(np.outer(number, roots[1:]))[0]
             place = problem.domain.on(piece.part, unit).T
-            data = problem.piece_values(piece, [times, *map(jnp.asarray, place)])
+            data = problem.data_on(piece, [times, *map(jnp.asarray, place)])
             probes += [np.asarray(v) for own in data for v in own]
     return probes
 

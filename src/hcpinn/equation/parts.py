@@ -264,7 +264,7 @@ def data_parts(problem: Problem) -> list[Part]:
     for piece in problem.pieces:
 
         def data(at: list[Any], piece: Piece = piece) -> list[Any]:
-            return [v for own in problem.piece_values(piece, at) for v in own]
+            return [v for own in problem.data_on(piece, at) for v in own]
 
         parts.append(_part(data, range(1 + dimension)))
     return parts

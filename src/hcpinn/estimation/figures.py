@@ -27,23 +27,26 @@ def data_figure(fit: Fit) -> Figure:
     first = fit.fitted[0].experiment
     for row, own in zip(axes, fit.fitted, strict=True):
         name = own.name if len(fit.data) == 1 else f"{own.name}, {own.experiment}"
-        field = own.name in problem.fields and own.experiment == first
-        if field and len(problem.space) == 1 and not any(problem.complex_fields):
-            t = np.linspace(problem.start, problem.horizon, 161)
-            x = np.linspace(*problem.domain.bounds[0], 161)
-            values = fit.solution.on_grid(t, x)[own.name]
-            colours = field_colours(values)
-            row[0].pcolormesh(t, x, values.T, shading="gouraud", rasterized=True, **colours)
-            dots = row[0].scatter(
-                *own.points.T, c=own.measured, s=9, edgecolors="white", linewidths=0.3, **colours
-            )
+        t, *places = own.points.T
+        solved = own.name in problem.fields and own.experiment == first
+        real = not any(problem.complex_fields)
+        if len(places) == 1 and real and (solved or np.ptp(places[0]) > 0):
+            colours, title = field_colours(own.measured), "data"
+            if solved:
+                times = np.linspace(problem.start, problem.horizon, 161)
+                x = np.linspace(*problem.domain.bounds[0], 161)
+                values = fit.solution.on_grid(times, x)[own.name]
+                colours, title = field_colours(values), "data on the solution"
+                row[0].pcolormesh(times, x, values.T, shading="gouraud", rasterized=True, **colours)
+            edge = "white" if solved else GREY
+            dots = row[0].scatter(t, *places, c=own.measured, s=9, edgecolors=edge, linewidths=0.3, **colours)
             figure.colorbar(dots, ax=row[0])
             row[0].set(
-                xlabel=problem.label("t"), ylabel=problem.label("x"), title=f"{name}: data on the solution"
+                xlabel=problem.label("t"), ylabel=problem.label(problem.space[0]), title=f"{name}: {title}"
             )
         else:
-            row[0].plot(own.points[:, 0], own.measured, ".", color=BLUE, markersize=3)
-            row[0].set(xlabel=problem.label("t"), ylabel=problem.label(name), title=f"{name}: data")
+            row[0].plot(t, own.measured, ".", color=BLUE, markersize=3)
+            row[0].set(xlabel=problem.label("t"), ylabel=problem.label(own.name), title=f"{name}: data")
         ends = [min(own.predicted.min(), own.measured.min()), max(own.predicted.max(), own.measured.max())]
         row[1].plot(ends, ends, color=GREY, linewidth=1)
         row[1].plot(own.predicted, own.measured, ".", color=BLUE, markersize=3)
@@ -84,7 +87,8 @@ def corner_figure(fit: Fit) -> Figure:
                 x, y = root @ (size * circle)
                 axis.plot(other.value + other.error * x, one.value + one.error * y, color=BLUE)
             axis.plot(other.value, one.value, ".", color=ORANGE)
-            axis.text(0.04, 0.9, f"{share:+.2f}", transform=axis.transAxes, color=GREY)
+            corner = {"x": 0.04, "ha": "left"} if share >= 0 else {"x": 0.96, "ha": "right"}
+            axis.text(y=0.9, s=f"{share:+.2f}", transform=axis.transAxes, color=GREY, **corner)
         axis.locator_params(nbins=3)
         if i == count - 1:
             axis.set_xlabel(fit.problem.label(across))

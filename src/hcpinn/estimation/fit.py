@@ -19,6 +19,7 @@ from ..evolution.limits import Limits
 from ..evolution.outcome import Halted
 from ..machine.interrupt import patient_interrupt
 from ..machine.precision import double
+from ..machine.supervision import Left, supervised
 from ..outcome import Stop
 from ..problem import Problem
 from ..reference import Reference, solve_reference
@@ -26,8 +27,10 @@ from ..solution import Solution
 from ..solving import solve
 from . import judgement
 from .layout import Layout
+from .leftover import tested
 from .measurements import Measurements
 from .model import Model, described
+from .numerics import compared
 from .result import Fit
 from .robust import Loss
 from .search import FINE, Misfit, Point, descend
@@ -91,6 +94,8 @@ def fit(
     The likelihood is maximised by Gauss–Newton steps with exact sensitivities, on solutions whose error is a
     tenth of what the noise leaves uncertain. Noise that is not given is estimated.
 
+    Ctrl-C or SIGTERM ends it within two seconds, with what was found if that can be checked in this time.
+
     Args:
         problem: with at least one `Unknown` among its parameters.
         data: what was measured, in one experiment or several.
@@ -102,7 +107,7 @@ def fit(
         loss: "gaussian", or for outliers "huber" or "cauchy".
         max_seconds: the time this may take; the best found so far comes back.
         reference: whether the solution at the estimate is compared with a classical one.
-        on_progress: called with a sentence on what was done.
+        on_progress: called with a sentence on what was done, from the thread that computes.
 
     Raises:
         OutOfTimeError: `max_seconds` was too short to find anything.
@@ -131,25 +136,42 @@ def fit(
         reason = applies(layout.closed(problem, layout.start))
         if reason is not None:
             raise MethodError(f"A fit needs solutions by evolution. {reason}")
-        # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
-        with threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
-            limits = Limits(np.inf if max_seconds is None else 0.8 * max_seconds, interrupted.is_set)
-            model = Model(problem, experiments, layout, limits, seed)
-            state = _State(model, _first_misfit(model, Loss(loss)))
-            try:
-                _search(state, starts, seed, tell)
-            except Halted as halted:
-                state.stop = halted.stop
-            if state.point is None:
-                if state.stop is Stop.INTERRUPTED:
-                    raise KeyboardInterrupt
-                raise OutOfTimeError(f"Nothing was found within max_seconds = {max_seconds:g}. Allow more.")
-            # The rest is for the last quarter of the time.
-            limits.seconds = np.inf if max_seconds is None else 0.95 * max_seconds
-            outcome = _uncertain(state, level, tell)
-        tell("Solving the problem at the estimate, and checking it.")
-        solution = _solution(state, reference, max_seconds)
-        return judgement.judged(problem, experiments, state, outcome, solution, level)
+    begun: list[_State] = []
+
+    def work() -> Fit:
+        with double():
+            # One thread factorises matrices of a few hundred rows several times faster than several do.
+            with threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
+                limits = Limits(np.inf if max_seconds is None else 0.8 * max_seconds, interrupted.is_set)
+                model = Model(problem, experiments, layout, limits, seed)
+                state = _State(model, _first_misfit(model, Loss(loss)))
+                begun.append(state)
+                try:
+                    _search(state, starts, seed, tell)
+                except Halted as halted:
+                    state.stop = halted.stop
+                if state.point is None:
+                    if state.stop is Stop.INTERRUPTED:
+                        raise KeyboardInterrupt
+                    raise OutOfTimeError(
+                        f"Nothing was found within max_seconds = {max_seconds:g}. Allow more."
+                    )
+                tell("Solving the problem at the estimate, and checking it.")
+                solution = _solution(state, reference, max_seconds)
+                numerics, tests = compared(state, solution), tested(state)
+                hidden = numerics.hides_noise(structure=bool(tests.wrong))
+                limits.seconds = np.inf if max_seconds is None else max_seconds
+                outcome = _uncertain(state, level, tell, max(numerics.bound, 1.0) if hidden else 1.0)
+            return judgement.judged(
+                problem, experiments, state, outcome, solution, level, tests=tests, numerics=numerics
+            )
+
+    try:
+        return supervised(work)
+    except Left:
+        if begun and begun[0].point is not None:
+            tell(f"Interrupted before errors were known, at {described(layout, begun[0].point.z)}.")
+        raise KeyboardInterrupt from None
 
 
 def _search(state: _State, starts: int, seed: int, tell: Callable[[str], None]) -> None:
@@ -306,10 +328,13 @@ class Outcome:
     intervals: dict[str, tuple[float, float]]
     profiles: dict[str, np.ndarray]
     reach: float
+    width: float = 1.0
+    """What values may be off by, in units of the noise."""
 
 
-def _uncertain(state: _State, level: float, tell: Callable[[str], None]) -> Outcome:
-    model, layout, misfit, point = state.model, state.model.layout, state.misfit, state.point
+def _uncertain(state: _State, level: float, tell: Callable[[str], None], width: float = 1.0) -> Outcome:
+    """Errors and intervals; `width` times the noise is what values may be off by."""
+    model, layout, misfit, point = state.model, state.model.layout, state.misfit.widened(width), state.point
     assert point is not None
     rows = misfit.rows(point)[1]
     size = float(np.linalg.norm(point.predicted / misfit.sigma))
@@ -334,7 +359,7 @@ def _uncertain(state: _State, level: float, tell: Callable[[str], None]) -> Outc
         except Halted as halted:
             state.stop = halted.stop
             break
-    return Outcome(found, intervals, profiles, reach)
+    return Outcome(found, intervals, profiles, reach, width)
 
 
 def _solution(state: _State, reference: bool, max_seconds: float | None) -> Solution:
@@ -342,7 +367,8 @@ def _solution(state: _State, reference: bool, max_seconds: float | None) -> Solu
     assert state.point is not None
     model = state.model
     closed = model.layout.closed(model.experiments[0].problem, state.point.z)
-    left = None if max_seconds is None else max(max_seconds - model.limits.spent, 0.05 * max_seconds)
+    # Half of the time that is left; intervals have the other.
+    left = None if max_seconds is None else max((max_seconds - model.limits.spent) / 2, 0.05 * max_seconds)
     accuracy = float(np.clip(model.accuracy, _FINEST, 1e-3))
     trusted: Reference | bool = reference
     if reference and max_seconds is None:  # within a time, `solve` bounds the reference too

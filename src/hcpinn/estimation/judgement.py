@@ -6,31 +6,25 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from ..machine.precision import double
 from ..problem import Problem
 from ..solution import Solution
+from .leftover import UNLIKELY, Tested
 from .measurements import Measurements
-from .residuals import misfit as chi_square, structure
+from .numerics import Numerics
 from .result import FREE, RELIABLE, SUSPECT, WRONG, CurveEstimate, Estimate, Fit, Fitted, FitVerdict
 from .uncertainty import combination
 
 if TYPE_CHECKING:
     from .fit import Outcome, _State
 
-_UNLIKELY = 1e-3
-"""Noise alone looks like this so rarely that the model is called wrong."""
-
 _VAGUE = 0.5
 """Relative standard error from which a function counts as not determined at a place."""
 
-_OUTLYING = 3.0
-"""Residuals, in units of the noise, from which a value is an outlier to a robust loss."""
-
-_BLUR = 0.3
-"""Of the misfit: numerical error from which its structure says nothing about the model."""
+_ROUGH = 10.0
+"""How much larger than asked for the error of solutions may be that are all there is to tell errors by."""
 
 _SHIFT = 0.5
 """Standard errors that the numerical error may move an estimate by."""
@@ -43,28 +37,33 @@ def judged(
     outcome: Outcome,
     solution: Solution,
     level: float,
+    *,
+    tests: Tested,
+    numerics: Numerics,
 ) -> Fit:
     """All that is said of a fit."""
     point, layout = state.point, state.model.layout
     assert point is not None
-    wrong, facts = _misfit(state)
-    shift, blur = _shift(state, outcome, solution)
-    facts["numerical_shift"] = shift
+    hidden = numerics.hides_noise(structure=bool(tests.wrong))
+    wrong, facts = ([] if hidden else list(tests.wrong)), dict(tests.facts)
+    hidden = hidden and outcome.width > 1
+    shift = _shift(state, outcome, numerics)
+    facts |= {"numerical_shift": shift, "numerical_error": numerics.size, "noise_hidden": hidden}
     free = [combination(layout, point.z, v) for v in outcome.spread.free]
     facts["free"] = free
     bounded = _at_bounds(state)
-    curves = _curves(state, outcome, confident=not wrong)
+    few = _too_few(state)
+    confident = not wrong and not few
+    curves = _curves(state, outcome, confident=confident)
     facts["smoothness"] = {name: layout.strength[name] for name in curves}
     physics = _physics(solution, shift)
-    if wrong and blur > _BLUR:
-        wrong = []
-        physics.append(
-            "What is left of the data is no larger than numerical error: it tells nothing of noise."
-        )
+    if hidden:
+        physics = _numerical_doubts(state, solution, numerics)
     reasons, status = [], RELIABLE
     for found, name in (
         (physics, SUSPECT),
         (_noise_doubts(facts), SUSPECT),
+        (few, SUSPECT),
         (_search_doubts(state, bounded), SUSPECT),
         ([*_freedom(free), *_unseen(curves)], FREE),
         (wrong, WRONG),
@@ -72,8 +71,8 @@ def judged(
         if found:
             reasons, status = [*found, *reasons], name
     if status == RELIABLE:
-        reasons = [_praise(state, facts, solution, shift)]
-    estimates = _estimates(state, outcome, confident=not wrong) | curves
+        reasons = [_praise(state, facts, solution, shift, numerics)]
+    estimates = _estimates(state, outcome, confident=confident) | curves
     fitted = _fitted(state, outcome)
     seconds = state.model.limits.spent
     return Fit(
@@ -93,82 +92,17 @@ def judged(
     )
 
 
-def _misfit(state: _State) -> tuple[list[str], dict[str, Any]]:
-    """What is wrong with the residuals, in sentences, and the tests as plain data."""
-    point, misfit, model = state.point, state.misfit, state.model
+def _shift(state: _State, outcome: Outcome, numerics: Numerics) -> float:
+    """How far an independent solution would move the estimates, in standard errors: the largest."""
+    point, misfit, model = state.point, state.misfit.widened(outcome.width), state.model
     assert point is not None
-    residuals = misfit.scaled(point.predicted)
-    rows = point.jacobian / misfit.sigma[:, None]
-    # A robust loss gives outliers up; whether the rest is noise is what counts.
-    inlying = np.abs(residuals) <= (_OUTLYING if misfit.loss.robust else np.inf)
-    reasons: list[str] = []
-    tests: list[dict[str, Any]] = []
-    facts: dict[str, Any] = {"values": len(residuals), "tests": tests}
-    if misfit.loss.robust:
-        facts["outliers"] = int(np.sum(~inlying))
-    known = np.concatenate([g.rows for g in model.groups if g.noise is not None] or [np.zeros(0, int)])
-    if len(known) and not misfit.loss.robust:
-        spent = model.layout.freedom(rows)
-        freedom = max(len(known) - spent * len(known) / len(residuals), 1.0)
-        square, p = chi_square(residuals[known], freedom)
-        facts |= {"chi2": square, "freedom": freedom, "chi2_p": p}
-        size = float(np.sqrt(square / freedom))
-        if p < _UNLIKELY and size > 1:
-            reasons.append(
-                f"The misfit is {size:.2g} times what the known noise explains (χ² = {square:.4g} for "
-                f"{freedom:.0f} degrees of freedom, p = {p:.0e}): the noise is larger than said, or the "
-                "model is wrong, so there are no intervals."
-            )
-    first = 0
-    for experiment in model.experiments:
-        seen = experiment.observation
-        count = len(seen.values)
-        for group in (g for g in model.groups if len(g.rows) and first <= g.rows[0] < first + count):
-            own = group.rows[inlying[group.rows]]
-            places = seen.data.points[seen.row[own - first]]
-            for test in structure(places, residuals[own], point.predicted[own], rows[own]):
-                tests.append(
-                    {
-                        "experiment": group.experiment,
-                        "quantity": group.name,
-                        "test": test.name,
-                        "p": test.p,
-                    }
-                )
-        first += count
-    if tests:
-        worst = min(tests, key=lambda t: t["p"])
-        if worst["p"] * len(tests) < _UNLIKELY:
-            reasons.append(
-                f"The residuals of {worst['quantity']} are no noise: there is {worst['test']} "
-                f"(p = {worst['p']:.0e}). The model does not describe the data, so there are no intervals."
-            )
-    return reasons, facts
-
-
-def _shift(state: _State, outcome: Outcome, solution: Solution) -> tuple[float, float]:
-    """How far an independent solution would move the estimates, in standard errors: the largest.
-
-    Also how much it changes the predicted values, relative to the residuals.
-    """
-    point, misfit, model = state.point, state.misfit, state.model
-    assert point is not None
-    experiment = model.experiments[0]
-    seen = experiment.observation
-    points = jnp.asarray(seen.data.points)
-    fields = np.stack([np.asarray(solution.function.derivative(points, i)).T for i in seen.indices])
-    change = np.zeros(len(misfit.values))
-    count = len(seen.values)
-    change[:count] = (seen.predict(point.z, fields) - point.predicted[:count]) / misfit.sigma[:count]
-    left = float(np.linalg.norm(misfit.scaled(point.predicted)[:count]))
-    blur = float(np.linalg.norm(change)) / max(left, 1e-300)
-    rows = misfit.rows(point)[1][: len(change)]
+    rows = misfit.rows(point)[1][: len(numerics.change)]
     known = np.array([outcome.spread.determined(i) for i in range(model.layout.numbers)], bool)
     known = np.append(known, np.ones(len(point.z) - len(known), bool))
     if not known.any():
-        return 0.0, blur
-    moved = outcome.spread.covariance @ (rows.T @ change)
-    return float(np.max((np.abs(moved) / outcome.spread.errors)[known])), blur
+        return 0.0
+    moved = outcome.spread.covariance @ (rows.T @ numerics.change) / outcome.width
+    return float(np.max((np.abs(moved) / outcome.spread.errors)[known]))
 
 
 def _physics(solution: Solution, shift: float) -> list[str]:
@@ -183,6 +117,34 @@ def _physics(solution: Solution, shift: float) -> list[str]:
             "numerical error counts."
         )
     return reasons
+
+
+def _numerical_doubts(state: _State, solution: Solution, numerics: Numerics) -> list[str]:
+    """What speaks against errors that come from numerical error alone."""
+    verdict, reasons = solution.verdict, []
+    if verdict.error is not None and not verdict.converged:
+        reasons.append(f"The solution at the estimate is {verdict}")
+    if numerics.size > _ROUGH * state.model.accuracy:
+        reasons.append(
+            f"The misfit is no larger than the error of the solutions, {numerics.size:.0e} of their size, "
+            f"where {state.model.accuracy:.0e} was asked for: it tells nothing of noise."
+        )
+    return reasons
+
+
+def _too_few(state: _State) -> list[str]:
+    """Whether nothing is left to tell the noise by."""
+    point, model = state.point, state.model
+    assert point is not None
+    if all(group.noise is not None for group in model.groups):
+        return []
+    spent, count = model.layout.freedom(point.jacobian / state.misfit.sigma[:, None]), len(model.values)
+    if count - spent > 0.5:
+        return []
+    return [
+        f"Fitting {round(spent)} numbers to as many values leaves nothing to tell the noise by: give it, "
+        "noise=…, or measure more."
+    ]
 
 
 def _search_doubts(state: _State, bounded: list[str]) -> list[str]:
@@ -206,7 +168,7 @@ def _search_doubts(state: _State, bounded: list[str]) -> list[str]:
 
 def _noise_doubts(facts: dict[str, Any]) -> list[str]:
     """Whether the noise is smaller than said."""
-    if facts.get("chi2_p", 1.0) >= _UNLIKELY or facts["chi2"] > facts["freedom"]:
+    if facts.get("chi2_p", 1.0) >= UNLIKELY or facts["chi2"] > facts["freedom"]:
         return []
     size = np.sqrt(facts["chi2"] / facts["freedom"])
     return [f"The misfit is {size:.2g} times what the known noise makes likely: it is smaller than said."]
@@ -222,14 +184,22 @@ def _freedom(free: list[str]) -> list[str]:
     ]
 
 
-def _praise(state: _State, facts: dict[str, Any], solution: Solution, shift: float) -> str:
+def _praise(
+    state: _State, facts: dict[str, Any], solution: Solution, shift: float, numerics: Numerics
+) -> str:
+    error = solution.verdict.error
+    if facts["noise_hidden"]:
+        return (
+            f"{facts['values']} values are described to within the error of the solutions, "
+            f"{max(numerics.size, error or 0.0):.0e} of their size, which hides any noise; the errors of the "
+            f"estimates are the most that so much can make."
+        )
     noise = (
         f"χ² = {facts['chi2']:.4g} for {facts['freedom']:.0f} degrees of freedom"
         if "chi2" in facts
         else "no structure in the residuals"
     )
     but = f" but {facts['outliers']} outliers" if facts.get("outliers") else ""
-    error = solution.verdict.error
     physics = (
         f"a classical solution at the estimate agrees to {error:.0e}"
         if error is not None
@@ -263,7 +233,8 @@ def _estimates(state: _State, outcome: Outcome, *, confident: bool) -> dict[str,
         low, high = (
             float(unknown.from_z(v)) for v in np.clip(ends, layout.lower[entry], layout.upper[entry])
         )
-        by = "profile" if name in outcome.intervals else "curvature"
+        by = "numerical error" if outcome.width > 1 else "curvature"
+        by = "profile" if name in outcome.intervals else by
         found[name] = Estimate(value, error * unknown.slope(z), (low, high), by)
     return found
 

@@ -64,6 +64,7 @@ class Layout:
         self.start = np.concatenate([[u.to_z(u.guess) for u in each], *spline])
         self.lower = np.concatenate([[u.to_z(u.bounds[0]) for u in each], -endless])
         self.upper = np.concatenate([[u.to_z(u.bounds[1]) for u in each], endless])
+        self._bounded = np.isfinite(self.lower[: self.numbers]) & np.isfinite(self.upper[: self.numbers])
         # Without bounds a search that the data do not hold would go on for ever.
         reach = np.array([np.log(_FARTHEST) if u.log else _FARTHEST for u in each] + list(endless))
         self.lower = np.maximum(self.lower, self.start - reach)
@@ -82,16 +83,17 @@ class Layout:
     def closed(self, problem: Problem, z: np.ndarray) -> Problem:
         """The problem with the parameters that z stands for."""
         found = self.values(np.asarray(z))
-        return problem.with_parameters(
+        closed = problem.with_parameters(
             **{name: v if isinstance(v, Curve) else float(v) for name, v in found.items()}
         )
+        return closed.varying(self.names)
 
     def drawn(self, rng: np.random.Generator) -> np.ndarray:
         """Another place to start from: anywhere between bounds, else within a few times the guess."""
         logs = np.array([bool(u.log) for u in self.unknowns.values()], bool)
         found = self.start.copy()
         lower, upper = self.lower[: self.numbers], self.upper[: self.numbers]
-        bounded = np.isfinite(lower) & np.isfinite(upper)
+        bounded = self._bounded
         low, high = np.where(bounded, lower, 0.0), np.where(bounded, upper, 1.0)
         inside = low + (high - low) * rng.uniform(0.05, 0.95, self.numbers)
         near = found[: self.numbers] + np.where(logs, 1.0, 0.5) * rng.standard_normal(self.numbers)

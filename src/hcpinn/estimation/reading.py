@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from .measurements import NOISE, Measurements
 
 _COORDINATES = ("t", "x", "y", "z")
 
+_NETCDF = (".nc", ".cdf", ".netcdf")
+
 
 def read_measurements(path: str | Path, **options: Any) -> Measurements:
     """Measurements from a file: CSV with a line of names, or NetCDF (needs xarray).
@@ -22,7 +24,7 @@ def read_measurements(path: str | Path, **options: Any) -> Measurements:
     others values, where an empty cell or NaN is missing. Options are those of `Measurements`.
     """
     path = Path(path)
-    if path.suffix.lower() in (".nc", ".cdf", ".netcdf"):
+    if path.suffix.lower() in _NETCDF:
         xarray = _xarray()
         try:
             with xarray.open_dataset(path) as data:
@@ -30,6 +32,26 @@ def read_measurements(path: str | Path, **options: Any) -> Measurements:
         except (OSError, ValueError) as error:
             raise UnusableFileError(f"{path} is not a readable NetCDF file: {error}") from error
     return _from_columns(_read_csv(path), str(path), {"name": path.stem, **options})
+
+
+def read_experiments(path: str | Path, parameters: Collection[str], **options: Any) -> list[Measurements]:
+    """The experiments in a file: in a table one for each setting of the columns named like parameters."""
+    path = Path(path)
+    columns = {} if path.suffix.lower() in _NETCDF else _read_csv(path)
+    names = [name for name in columns if name in parameters]
+    if not names:
+        return [read_measurements(path, **options)]
+    table = np.stack([columns[name] for name in names], axis=1)
+    if not np.isfinite(table).all():
+        raise UnusableFileError(f"A cell of {', '.join(names)} in {path} is empty: every row needs a value.")
+    found = []
+    for row in np.unique(table, axis=0):
+        settings = dict(zip(names, row.tolist(), strict=True))
+        own = {n: v[(table == row).all(axis=1)] for n, v in columns.items() if n not in settings}
+        told = ", ".join(f"{name} = {value:g}" for name, value in settings.items())
+        options = {**options, "settings": settings, "name": f"{path.stem} ({told})"}
+        found.append(_from_columns(own, str(path), options))
+    return found
 
 
 def from_xarray(data: Any, **options: Any) -> Measurements:

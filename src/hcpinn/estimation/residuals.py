@@ -10,7 +10,10 @@ import scipy.stats
 from scipy.spatial import KDTree
 
 _DEGREE = {2: 6, 3: 4, 4: 3}
-"""Total degree of the polynomials in (t, x, …) that look for structure, by number of coordinates."""
+"""Total degree of the polynomials in (t, x, …) that look for structure, by number of coordinates, at most."""
+
+_LEFT = 4
+"""How many values more than columns a trend takes at least; it takes two thirds of the values at most."""
 
 _SHUFFLES = 400
 
@@ -34,9 +37,13 @@ def structure(
     count = len(residuals)
     unit = _unit(points)
     found = []
-    own = np.column_stack([_polynomials(unit), _powers(predicted)])
-    if count - jacobian.shape[1] - own.shape[1] >= 10:
-        found.append(Structure("a trend in the residuals", _trend(residuals, jacobian, own)))
+    powers = _powers(predicted)
+    # Where values are few, a simpler trend leaves enough of them to see it against.
+    for degree in range(_DEGREE.get(points.shape[1], 2), 0, -1):
+        own = np.column_stack([_polynomials(unit, degree), powers])
+        if count - jacobian.shape[1] - own.shape[1] >= max(_LEFT, count / 3):
+            found.append(Structure("a trend in the residuals", _trend(residuals, jacobian, own)))
+            break
     if count >= 20:
         for axis in range(points.shape[1]):
             if len(np.unique(points[:, axis])) > count / 2:
@@ -51,9 +58,8 @@ def _unit(points: np.ndarray) -> np.ndarray:
     return 2 * (points - low) / np.where(high > low, high - low, 1.0) - 1
 
 
-def _polynomials(unit: np.ndarray) -> np.ndarray:
+def _polynomials(unit: np.ndarray, highest: int) -> np.ndarray:
     dimension = unit.shape[1]
-    highest = _DEGREE.get(dimension, 2)
     each = [np.polynomial.legendre.legvander(unit[:, axis], highest) for axis in range(dimension)]
     columns = []
     for degrees in itertools.product(range(highest + 1), repeat=dimension):

@@ -34,7 +34,7 @@ class Estimate:
     interval: tuple[float, float]
     """It holds the truth with a probability of `Fit.level`."""
     by: str = "curvature"
-    """The source of the interval: the likelihood's curvature, its profile, or only the bounds."""
+    """Where the interval is from: the likelihood's curvature or profile, numerical error, or the bounds."""
 
     @property
     def determined(self) -> bool:

@@ -48,6 +48,15 @@ class Misfit:
         """Σ ρ(r) and the prior's square."""
         return float(self.loss.cost(self.scaled(predicted)) + np.sum(self.prior(z)[0] ** 2))
 
+    def widened(self, factor: float) -> Misfit:
+        """The same with a larger σ: likelihoods are flatter, and their maximum stays where it is."""
+
+        def prior(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            before, slopes = self.prior(z)
+            return before / factor, slopes / factor
+
+        return Misfit(self.values, factor * self.sigma, self.loss, prior)
+
     def rows(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
         """Residuals and slopes whose normal equations are those of the cost."""
         r = self.scaled(point.predicted)

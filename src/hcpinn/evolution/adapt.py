@@ -14,7 +14,7 @@ def densities(projection: Projection, track: Track, accuracy: float) -> list[tup
     """For each axis (positions, density): the largest over time of |wₓ| and √|wₓₓ|, over max |w|, w = u − ψ.
 
     The density is the reciprocal of the shortest length on which w changes; the rest of the axis gets at
-    least a third of its mean. What is below `accuracy` beside u may be rounding, and counts for nothing.
+    least a third of its mean. Anything below `accuracy` relative to u may be rounding, and is ignored.
     """
     times = np.unique(np.concatenate([track.times, np.linspace(track.times[0], track.times[-1], _TIMES)[1:]]))
     times = times[:: max(1, len(times) // (2 * _TIMES))]

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..problem.shapes.curve import gauss_panels
 from .features import Layer, Layers
 
 _PER_PANEL = 12
@@ -105,11 +106,11 @@ def quadrature(
         mass = np.concatenate([[0.0], np.cumsum((values[1:] + values[:-1]) / 2 * np.diff(x))])
         ends = np.interp(np.linspace(0, mass[-1], panels + 1), mass, x)
         ends[0], ends[-1] = low, high
-    return _panels(ends)
+    return gauss_panels(ends, _PER_PANEL)
 
 
 def refined(bases: Bases) -> Bases:
-    """The same functions at about twice as many points, other ones."""
+    """The same functions at about twice as many other points."""
     return Bases(tuple(_refined(basis) for basis in bases.kinds), bases.of)
 
 
@@ -124,16 +125,11 @@ def _refined(basis: Basis) -> Basis:
         first, last = basis.points[::_PER_PANEL], basis.points[_PER_PANEL - 1 :: _PER_PANEL]
         half = (last - first) / (nodes[-1] - nodes[0])
         middle = (first + last) / 2
-        points, weights = _panels(np.append(np.stack([middle - half, middle], 1).ravel(), high))
+        points, weights = gauss_panels(
+            np.append(np.stack([middle - half, middle], 1).ravel(), high), _PER_PANEL
+        )
     order = len(basis.values) - 1
     return Basis(basis.layer, points, weights, tuple(basis.layer.derivatives(points, order)))
-
-
-def _panels(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss points and weights of the panels between consecutive ends."""
-    nodes, weights = np.polynomial.legendre.leggauss(_PER_PANEL)
-    half = np.diff(ends)[:, None] / 2
-    return (ends[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
 
 
 def orthonormal(

@@ -1,4 +1,4 @@
-"""Where F and the data change suddenly of themselves: times where steps end, places that need features."""
+"""Sudden changes in F and the data: times where steps end, places that need features."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _STEEPEST, _LEAST = 400.0, 5.0
 
 
 def find_breaks(problem: Problem) -> list[float]:
-    """The start, the horizon, and between them where F or the data jump and their pulses begin and end."""
+    """The start, all times where F or the data jump or a pulse begins or ends, and the horizon."""
     return [problem.start, *scan(problem).time.breaks, problem.horizon]
 
 
 def find_places(problem: Problem, axis: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """(positions, density) of what F and the data do suddenly along a space axis; None if nothing."""
+    """(positions, density) around sudden changes along a space axis; None if there are none."""
     features = scan(problem).space[axis].features
     if not features:
         return None

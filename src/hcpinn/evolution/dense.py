@@ -7,6 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
+_RISE = 10.0
+"""e to this power is what rounding may grow to over the horizon by a basis alone."""
+
 Solvers = Callable[[complex], Callable[[np.ndarray], np.ndarray]]
 """From a shift μ, and a right side b, to the solution of (μ − J) x = b."""
 
@@ -56,3 +59,8 @@ def growth_rate(matrix: np.ndarray, damping: np.ndarray | None = None) -> float:
         return float(np.linalg.eigvals(np.block([[0 * unit, unit], [matrix, damping]])).real.max())
     bound = float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[-1])
     return bound if bound <= 0 else float(np.real(np.linalg.eigvals(matrix)).max())
+
+
+def tolerable_growth(even: float, duration: float) -> float:
+    """The rate of growth that a basis with fronts may have: twice that with even features, and a little."""
+    return 2 * max(even, 0.0) + _RISE / duration

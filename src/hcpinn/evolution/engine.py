@@ -29,10 +29,11 @@ from ..problem import Problem
 from .adapt import densities
 from .basis import Bases, orthonormal, quadrature
 from .breaks import find_breaks, find_places
+from .dense import tolerable_growth
 from .estimate import Solved, difference, unseen
 from .evolved import Evolved, assemble
 from .features import sample
-from .lift import Carrier
+from .lift import Added, Carrier
 from .limits import Limits
 from .outcome import Halted, Pass
 from .pointwise import Pointwise
@@ -54,7 +55,7 @@ _MARGIN = 0.7
 """The share of the requested accuracy that the estimate must be below."""
 
 _ROUNDING = 2e-14
-"""The smallest error that is claimed."""
+"""No estimate is smaller."""
 
 _STEEP = 40.0
 """Changes of a solution along an axis above which it has fronts."""
@@ -63,19 +64,19 @@ _FINER = (1, 2, 4)
 """How many times as many points are tried where a basis with fronts makes the equation unstable."""
 
 _SWINGS = 0.37, 0.5
-"""How much of its range anything in F or the data may go through within a step, in every other pass."""
+"""The share of its range that anything in F or the data may cross in a step, in even and in odd passes."""
 
 _SHARPER = 16.0, 0.55
 """Divides the tolerance of time steps, and multiplies the longest one, where more features do not help.
 
-About what lies between two passes, squared: so consecutive passes never take like steps.
+About the square of the factor between two passes, so that consecutive ones never take similar steps.
 """
 
-_HELPFUL = {True: 0.5, False: 0.75}
-"""What more features leave of an estimate, where they help: in a box; elsewhere all axes share them."""
+_HELPFUL = 0.5
+"""The factor by which more features lower the estimate, if they help."""
 
-_RISE = 10.0
-"""e to this power is what rounding may grow to over the horizon by a basis alone."""
+_AGREEMENT = 1e-3
+"""Where two passes to the horizon differ by less, one that gets stuck has met rounding, not a singularity."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,12 +133,14 @@ def evolve(
     progress: Callable[[Pass], None] | None = None,
     method: Evolution = Evolution(),
     keep: Callable[[Callable[[Stop], Evolved]], None] = lambda so_far: None,
+    added: Added | None = None,
 ) -> Evolved:
     """Solve a problem to a relative L2 error of `accuracy`, as judged by the engine's own estimate.
 
     `seed` picks the sampled features, `max_seconds` bounds the time taken, and `progress` is called as time
-    advances with the pass so far: its rank, its steps, and the time reached. `keep` is handed a function
-    after each pass that gives what there is by then, for whoever cannot wait for the next.
+    advances with the pass so far: its rank, its steps, and the time reached. After each pass `keep` receives
+    a function that gives the result so far, for callers that cannot wait for the next one. With a function
+    that is `added` to the lift, features carry what that lacks.
     """
     if not 1e-12 <= accuracy < 1:
         raise MethodError(f"The accuracy must lie between 1e-12 and 1, but is {accuracy!r}.")
@@ -147,7 +150,7 @@ def evolve(
     # Matrices of a few hundred rows are factorised several times faster by one thread than by several.
     with double(), threadpool_limits(1, user_api="blas"), patient_interrupt() as interrupted:
         limits = Limits(np.inf if max_seconds is None else max_seconds, interrupted.is_set)
-        return Engine(problem, accuracy, seed, limits, progress, method, keep).run()
+        return Engine(problem, accuracy, seed, limits, progress, method, keep, added=added).run()
 
 
 class Engine:
@@ -163,8 +166,9 @@ class Engine:
         method: Evolution,
         keep: Callable[[Callable[[Stop], Evolved]], None],
         pointwise: Any = None,
+        added: Added | None = None,
     ):
-        self.problem, self.accuracy, self.seed = problem, accuracy, seed
+        self.problem, self.accuracy, self.seed, self.added = problem, accuracy, seed, added
         self.limits, self.progress, self.method, self.keep = limits, progress, method, keep
         self.passes: list[Pass] = []
         self.dimensions = len(problem.space)
@@ -176,10 +180,10 @@ class Engine:
         self.sharpened = 0
         """How often time steps have been made shorter because more features did not help."""
         self.density: list[Density | None] = [None] * self.dimensions
-        """Where features are to be dense, as the pass before has found."""
+        """Where features should be dense, as found by the previous pass."""
 
     def run(self) -> Evolved:
-        """Pass after pass, until the estimate is met or nothing more can be done."""
+        """Pass after pass, until the estimate is small enough or nothing more can be done."""
         try:
             stop = self._passes()
         except Halted as halted:
@@ -211,15 +215,16 @@ class Engine:
         return estimate + lacking / least, function
 
     def _passes(self) -> Stop:
-        self.prepare(Carrier(self.problem, self.accuracy), self.shared or Pointwise(self.problem))
-        given, first, most = [], _FIRST[self.dimensions], _MOST[self.dimensions]
+        carrier = Carrier(self.problem, self.accuracy, added=self.added)
+        self.prepare(carrier, self.shared or Pointwise(self.problem))
+        given, first, most, helpful = [], _FIRST[self.dimensions], _MOST[self.dimensions], _HELPFUL
         if self.problem.domain.product:
             given = [find_places(self.problem, axis) for axis in range(self.dimensions)]
         else:
             self.region = RegionSpace(
                 self.problem, self.carrier, self.pointwise, self.limits, self.seed, self.accuracy
             )
-            first, most = self.region.first, self.region.most
+            first, most, helpful = self.region.first, self.region.most, self.region.helpful
         density: list[Density | None] = list(given)
         previous: Solved | None = None
         count, failed, stalled, held = first, np.inf, 0, False
@@ -230,8 +235,11 @@ class Engine:
                 solved = self._solve(count, density)
             except Halted as halted:
                 near = abs(halted.time - failed) < 1e-2 * self.problem.duration
-                if halted.stop is not Stop.STUCK or near or count == most:
+                if halted.stop is not Stop.STUCK:
                     raise
+                if near or count == most:
+                    agreed = self.best is not None and self.best[0] <= max(self.accuracy, _AGREEMENT)
+                    return Stop.STALLED if agreed else Stop.STUCK
                 failed, density = halted.time, list(given)
                 count = math.ceil(count * _GROWTH)
                 continue
@@ -261,14 +269,14 @@ class Engine:
             density = [larger(self._uneven(d), g) for d, g in zip(found, given, strict=True)]
             self.density = density
             previous = solved
-            held = not held and _HELPFUL[self.region is None] * before < estimate < np.inf
+            held = not held and helpful * before < estimate < np.inf
             if held:  # the error may be one of time, which features do not lower
                 self.sharpened += 1
             else:
                 count = math.ceil(count * _GROWTH)
 
     def _bytes(self, count: int, last: Solved) -> float:
-        """About how much memory a pass with so many features takes, that of as many steps as the last one."""
+        """The approximate bytes of a pass with so many features and as many steps as the last one."""
         if self.region is not None:
             return self.region.takes(count, last)
         grown = count / self.passes[-1].features
@@ -280,7 +288,7 @@ class Engine:
         return 8.0 * (arguments + matrices + 3 * (stages + 1) * (last.track.steps + 1) * unknowns)
 
     def _estimate(self, previous: Solved, solved: Solved) -> float:
-        """The difference of two passes; if that is small enough, also what neither of them can see."""
+        """The difference of two passes; if that is small, at least the error that neither of them can see."""
         region = self.region
         differ = partial(difference, self.problem) if region is None else region.difference
         found = max(differ(previous, solved), _ROUNDING)
@@ -368,9 +376,8 @@ class Engine:
 
     @cached_property
     def _tolerable(self) -> float:
-        """The rate of growth that a basis may have: twice that with even features, and a little."""
         even = self._on(_FIRST[self.dimensions], [None] * self.dimensions, 0, 1)
-        return 2 * max(even.growth(), 0.0) + _RISE / self.problem.duration
+        return tolerable_growth(even.growth(), self.problem.duration)
 
     def _along(self, axis: int, count: int, density: Density | None, number: int, finer: int) -> Bases:
         problem = self.problem

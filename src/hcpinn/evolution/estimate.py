@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ _COMPARED = 65
 """Times at which two passes are compared."""
 
 _LOOKED = {1: (0.03, 0.25, 0.5, 0.75, 1.0), 2: (0.03, 0.5, 1.0), 3: (0.03, 1.0)}
-"""Shares of the horizon at which fresh points are looked at, by number of space dimensions."""
+"""Shares of the horizon at which the residual is taken at fresh points, by number of space dimensions."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +49,20 @@ def difference(problem: Problem, old: Solved, new: Solved) -> float:
 
 
 def unseen(problem: Problem, pointwise: Pointwise, carrier: Carrier, solved: Solved) -> float:
-    """What the points of the projection do not see: its residual at others, carried on by the equation.
+    """The error that the projection's points miss: its residual at others, propagated by the equation.
 
     The residual r that a basis leaves is orthogonal to it in the sum over its own points. Over more points it
     is not: e′ = J e + Qᵀ W r makes an error of about (1/T − J)⁻¹ Qᵀ W r.
     """
-    coarse = solved.projection
-    bases = [refined(own) for own in coarse.bases]
-    fine = Projection(problem, pointwise, carrier, bases)
-    worst = 0.0
-    for share in _LOOKED[len(bases)]:
+    bases = [refined(own) for own in solved.projection.bases]
+    return propagated(solved, Projection(problem, pointwise, carrier, bases), _LOOKED[len(bases)])
+
+
+def propagated(solved: Solved, fine: Any, shares: Sequence[float]) -> float:
+    """The relative size of (1/T − J)⁻¹ Qᵀ W r, with r at the points of `fine`, at shares of the horizon."""
+    coarse, worst = solved.projection, 0.0
+    problem = coarse.problem
+    for share in shares:
         time = problem.start + share * problem.duration
         at = np.array([time])
         state = np.concatenate([solved.track.at(at, slope=bool(k))[0] for k in range(coarse.order)])

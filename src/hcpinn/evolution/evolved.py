@@ -18,7 +18,7 @@ from ..machine.precision import double
 from ..outcome import History, Outcome, Stop
 from ..problem import Index, Problem
 from .features import Layer, Layers
-from .lift import Carrier
+from .lift import Added, Carrier
 from .outcome import Pass
 from .radau import Track
 
@@ -122,15 +122,18 @@ class Function(eqx.Module):
         return arrays
 
     @classmethod
-    def from_arrays(cls, problem: Problem, arrays: Mapping[str, np.ndarray]) -> Function:
-        """The function that `to_arrays` took apart, for the same problem."""
+    def from_arrays(
+        cls, problem: Problem, arrays: Mapping[str, np.ndarray], added: Added | None = None
+    ) -> Function:
+        """The function that `to_arrays` took apart, for the same problem and what was added to its lift."""
         layers = []
         for axis in range(len(problem.space)):
             # Older files have one kind for all components.
             of = tuple(map(int, arrays.get(f"layer.{axis}.of", [0] * len(problem.components))))
             layers.append(Layers(tuple(_layer(arrays, _place(axis, n)) for n in range(max(of) + 1)), of))
         with double():
-            carrier = Carrier(problem, waves=int(arrays["waves"])) if "waves" in arrays else Carrier(problem)
+            waves = {"waves": int(arrays["waves"])} if "waves" in arrays else {}
+            carrier = Carrier(problem, added=added, **waves)
         return cls(tuple(layers), np.asarray(arrays["edges"]), np.asarray(arrays["powers"]), carrier)
 
 
@@ -192,7 +195,7 @@ class Evolved:
 
     problem: Problem
     function: Any
-    """u(t, x); None where not one pass came to its end."""
+    """u(t, x); None if no pass finished."""
     estimated_error: float
     """The relative L2 error of u by the engine's own estimate; infinite where there is none."""
     stop: Stop

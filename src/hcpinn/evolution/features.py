@@ -104,7 +104,7 @@ class Layers(eqx.Module):
         return [xp.stack([series[kind] for kind in self.of]) for series in zip(*each, strict=True)]
 
     def chosen(self, numbers: np.ndarray) -> Layers:
-        """With some of the functions."""
+        """The same layers with only these functions."""
         kinds = (dataclasses.replace(layer, mix=layer.mix[:, numbers]) for layer in self.kinds)
         return Layers(tuple(kinds), self.of)
 

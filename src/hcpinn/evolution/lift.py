@@ -24,6 +24,12 @@ from ..trial.pieces import on_pieces
 from ..trial.semigroup import Waves, has_waves
 from .motion import fading
 
+Added = Callable[[Array, Sequence[Index]], Mapping[Index, Array]]
+"""The jet of a known function at points (t in the first column), whose initial and boundary data are zero.
+
+Derivatives that are left out vanish.
+"""
+
 _CHUNK = 1024
 
 _ROOM = 1 << 21
@@ -59,10 +65,13 @@ class Carrier:
     """ψ for one problem: e^{tL} u₀ where there are waves, else u₀ with the boundary data added.
 
     For uₜₜ = F the initial velocity is added too, and all fades, so that ψ stays bounded over long times.
+    With a function that is `added`, such as a trained network behind its gate, features carry less.
     """
 
-    def __init__(self, problem: Problem, accuracy: float = 1.0, waves: int = _WAVES):
-        self.problem = problem
+    def __init__(
+        self, problem: Problem, accuracy: float = 1.0, waves: int = _WAVES, added: Added | None = None
+    ):
+        self.problem, self.added = problem, added
         still = (0,) * len(problem.space)
         times = ((k, *still) for k in range(1, problem.order + 1))
         self.indices: tuple[Index, ...] = (*problem.derivatives, *times)
@@ -90,11 +99,13 @@ class Carrier:
     def derivative(self, points: Array, index: Index) -> Array:
         """A derivative of ψ at points (t in the first column), traceable: points × components."""
         if self.most == _WAVES:
-            return jet_of(self.function, points, (index,))[index]
-        some = max(1, _ROOM // self.most)
-        return jax.lax.map(
-            lambda p: jet_of(self.function, p[None], (index,))[index][0], points, batch_size=some
-        )
+            value = jet_of(self.function, points, (index,))[index]
+        else:
+            some = max(1, _ROOM // self.most)
+            value = jax.lax.map(
+                lambda p: jet_of(self.function, p[None], (index,))[index][0], points, batch_size=some
+            )
+        return value if self.added is None else value + self.added(points, (index,)).get(index, 0.0)
 
     def of(self, indices: Sequence[Index]) -> Carrier:
         """The same ψ, of which other derivatives are wanted."""
@@ -103,6 +114,7 @@ class Carrier:
             problem=self.problem,
             waves=self.waves,
             function=self.function,
+            added=self.added,
             fades=False,
             indices=tuple(indices),
         )
@@ -144,6 +156,17 @@ class Carrier:
         return jax.jit(run)
 
     @cached_property
+    def _added_jets(self) -> Any:
+        added, count = self.added, len(self.problem.components)
+        assert added is not None
+
+        def run(points: Array) -> Array:
+            found, nothing = added(points, self.indices), jnp.zeros((len(points), count))
+            return jnp.stack([found.get(i, nothing) for i in self.indices])
+
+        return jax.jit(run)
+
+    @cached_property
     def _start_jets(self) -> Any:
         """The derivatives of u₀ − G(t₀, ·) that the waves' remainder needs."""
         assert self.waves is not None
@@ -163,12 +186,14 @@ class Carrier:
         """
         parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if self.moves:
-            parts.append(lambda times: self._moving(space, times))
+            parts.append(lambda times: self._sampled(self._jets, space, times))
         elif self.waves is None or not self.problem.periodic:
-            still = self._moving(space, np.array([self.problem.start]))
+            still = self._sampled(self._jets, space, np.array([self.problem.start]))
             parts.append(lambda times: still)
         if self.waves is not None:
             parts.append(self._waves_on(space, self.waves))
+        if self.added is not None:
+            parts.append(lambda times: self._sampled(self._added_jets, space, times))
 
         def psi(times: np.ndarray) -> np.ndarray:
             total = parts[0](times)
@@ -178,9 +203,9 @@ class Carrier:
 
         return psi
 
-    def _moving(self, space: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def _sampled(self, jets: Any, space: np.ndarray, times: np.ndarray) -> np.ndarray:
         points = np.column_stack([np.tile(times, len(space)), np.repeat(space, len(times), axis=0)])
-        found = _chunked(self._jets, points)  # index × point·time × component
+        found = _chunked(jets, points)  # index × point·time × component
         found = found.reshape(len(self.indices), len(space), len(times), -1)
         return np.moveaxis(found, 3, 1)
 

@@ -13,7 +13,7 @@ from .outcome import Halted
 
 
 class Limits:
-    """Looked at between the parts of a pass, and inside every time step."""
+    """Checked between the parts of a pass and within every time step."""
 
     def __init__(self, seconds: float = np.inf, interrupted: Callable[[], bool] = lambda: False):
         self.seconds, self.interrupted = seconds, interrupted

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,7 +43,7 @@ class System(Protocol):
 
 
 _TINY, _CRAWL = 1e-7, 40
-"""Steps shorter than this share of the whole are tiny; so many in a row mean that it goes no further."""
+"""Steps shorter than this share of the whole are tiny; so many in a row mean that it is stuck."""
 
 _NEWTON, _ENOUGH = 1e-3, 0.02
 """The residual that Newton's method may leave, as a share of a step's tolerance, and the one at which
@@ -119,9 +119,6 @@ class Track:
     """One array (s + 1) × unknowns per step."""
     order: int = 1
     """2 where the unknowns are c and behind it c′, which then both shape c between the points."""
-    rejected: int = 0
-    factorisations: int = 0
-    evaluations: int = 0
 
     @property
     def steps(self) -> int:
@@ -199,7 +196,6 @@ def integrate(
     inside = 1e-12 * (end - begin)
     time, state = begin, start
     rate = system.rates(np.array([time + inside]), state[:, None])[:, 0]
-    track.evaluations += 1
     step, taken = (end - begin) * 1e-3, track.steps
     smallest = 1e-13 * max(abs(begin), abs(end), end - begin)
     linear: Any = None
@@ -220,59 +216,25 @@ def integrate(
         if factored != step:
             solvers = [linear(mu / step) for mu in rule.eigenvalues]
             factored = step
-            track.factorisations += 1
         stage = np.zeros((len(state), stages)) if before is None else _extended(before, step, rule, state)
-        converged, speed, count = False, 0.0, 0
-        last = np.inf
         at = np.minimum(time + rule.nodes * step, end - inside)
-        while count < most:
-            limits.check(time)
-            found = system.rates(at, state[:, None] + stage)
-            track.evaluations += stages
-            if not np.isfinite(found).all():
-                break
-            right = (found - stage @ rule.inverse.T / step) @ rule.forward.T
-            change = np.zeros_like(stage)
-            for number, solve in enumerate(solvers):
-                change += np.real(np.outer(solve(right[:, number]), rule.backward[:, number]))
-            stage = stage + change
-            size = max(system.size(change[:, number]) for number in range(stages))
-            count += 1
-            if not np.isfinite(size):
-                break
-            if count > 1:
-                speed = size / last
-                if speed > 0.95:
-                    converged = size < _ENOUGH * tolerance
-                    break
-                if size * speed ** (most - count) / (1 - speed) > tolerance:
-                    break
-            last = size
-            left = size * (speed / (1 - speed) if count > 1 else 1.0)
-            converged = left < (_NEWTON if count < most else _ENOUGH) * tolerance
-            if converged:
-                break
-        if not converged:
+        check = partial(limits.check, time)
+        newton = _newton(system, rule, solvers, at, state, stage, step, tolerance, check)
+        if not newton.converged:
             if fresh:
-                step, before = step / 2 if np.isfinite(last) else step / 8, None
-                track.rejected += 1
+                step, before = step / 2 if newton.finite else step / 8, None
             linear = None
             continue
-        raw = stage @ rule.estimate + rate * (step / rule.eigenvalues[0].real)
-        lead = rule.eigenvalues[0] / step
-        gap = np.real(solvers[0](lead * raw))
-        error = system.size(gap) / tolerance
-        before_last, last_one = (system.size(stage @ row) for row in rule.highest)
-        between = last_one * min(1.0, last_one / max(before_last, 1e-300)) / tolerance
+        stage = newton.stage
+        error, gap = _step_error(system, rule, solvers[0], stage, rate, step, tolerance)
         if error > 1 and (failed or track.steps == taken):
-            again = system.rates(np.array([time + inside]), (state + gap)[:, None])[:, 0] - rate
-            raw = raw + again * (step / rule.eigenvalues[0].real)
-            error = system.size(np.real(solvers[0](lead * raw))) / tolerance
-        error = max(error, between)
-        safety = 0.9 * (2 * most + 1) / (2 * most + count)
+            # A stiff start exaggerates the error; the rate there, mended by it, does not.
+            again = system.rates(np.array([time + inside]), (state + gap)[:, None])[:, 0]
+            error, _ = _step_error(system, rule, solvers[0], stage, again, step, tolerance)
+        error = max(error, _between(system, rule, stage, tolerance))
+        safety = 0.9 * (2 * most + 1) / (2 * most + newton.count)
         factor = min(growth, max(0.15, safety * max(error, 1e-12) ** (-1 / (stages + 1))))
         if not error <= 1:
-            track.rejected += 1
             step, failed = step * factor, True
             if not fresh:
                 linear = None
@@ -289,11 +251,87 @@ def integrate(
         if failed:
             factor = min(factor, 1.0)
         failed = False
-        if speed > 0.03 or factor < 1:
+        if newton.speed > 0.03 or factor < 1:
             linear = None
         if not 1 <= factor <= 1.15:
             step = step * factor
             linear = None
+
+
+@dataclass(frozen=True)
+class _Newton:
+    """What Newton's method made of a step."""
+
+    stage: np.ndarray
+    """c at the Radau points, relative to c at the beginning."""
+    converged: bool
+    finite: bool
+    """Whether any of its changes was a number."""
+    speed: float
+    """The factor by which the last change was smaller than the one before."""
+    count: int
+    """Iterations."""
+
+
+def _newton(
+    system: System,
+    rule: Scheme,
+    solvers: list[Any],
+    at: np.ndarray,
+    state: np.ndarray,
+    stage: np.ndarray,
+    step: float,
+    tolerance: float,
+    check: Callable[[], None],
+) -> _Newton:
+    """Solve for the stages of one step."""
+    most, speed, last, count = system.iterations, 0.0, np.inf, 0
+    while count < most:
+        check()
+        found = system.rates(at, state[:, None] + stage)
+        if not np.isfinite(found).all():
+            break
+        right = (found - stage @ rule.inverse.T / step) @ rule.forward.T
+        change = np.zeros_like(stage)
+        for number, solve in enumerate(solvers):
+            change += np.real(np.outer(solve(right[:, number]), rule.backward[:, number]))
+        stage = stage + change
+        size = max(system.size(own) for own in change.T)
+        count += 1
+        if not np.isfinite(size):
+            break
+        if count > 1:
+            speed = size / last
+            if speed > 0.95:
+                return _Newton(stage, size < _ENOUGH * tolerance, True, speed, count)
+            if size * speed ** (most - count) / (1 - speed) > tolerance:
+                break
+        last = size
+        left = size * (speed / (1 - speed) if count > 1 else 1.0)
+        if left < (_NEWTON if count < most else _ENOUGH) * tolerance:
+            return _Newton(stage, True, True, speed, count)
+    return _Newton(stage, False, bool(np.isfinite(last)), speed, count)
+
+
+def _step_error(
+    system: System,
+    rule: Scheme,
+    solve: Any,
+    stage: np.ndarray,
+    rate: np.ndarray,
+    step: float,
+    tolerance: float,
+) -> tuple[float, np.ndarray]:
+    """The error against a quadrature of lower order, in units of the tolerance, and the error itself."""
+    raw = stage @ rule.estimate + rate * (step / rule.eigenvalues[0].real)
+    gap = np.real(solve(rule.eigenvalues[0] / step * raw))
+    return system.size(gap) / tolerance, gap
+
+
+def _between(system: System, rule: Scheme, stage: np.ndarray, tolerance: float) -> float:
+    """The error between the points, in units of the tolerance, as Legendre coefficients decay."""
+    before_last, last = (system.size(stage @ row) for row in rule.highest)
+    return last * min(1.0, last / max(before_last, 1e-300)) / tolerance
 
 
 def _extended(before: tuple[float, np.ndarray], step: float, rule: Scheme, state: np.ndarray) -> np.ndarray:

@@ -146,14 +146,17 @@ class _Families:
     def __post_init__(self) -> None:
         ranges = ranges_of(self.problem)
         self.names, self.ranges = tuple(ranges), list(ranges.values())
-        self.pointwise = Pointwise(self.problem.nominal, self.names)
+        inner = [name for name in self.names if name in self.problem.parameters and name != HORIZON]
+        self.varied = tuple(inner)
+        self.pointwise = Pointwise(self.problem.nominal.varying(self.varied), self.names)
         self.kinks: list[float] = []
         self.last: Piece | None = None
         self.estimate, self.worst = np.inf, tuple(r.nominal for r in self.ranges)
 
     def closed(self, values: Sequence[float]) -> Problem:
         """The problem at some parameters."""
-        return self.problem.with_parameters(**dict(zip(self.names, map(float, values), strict=True)))
+        closed = self.problem.with_parameters(**dict(zip(self.names, map(float, values), strict=True)))
+        return closed.varying(self.varied)
 
     def _engine(self, values: Sequence[float]) -> Engine:
         own = PointwiseAt(self.pointwise, values)

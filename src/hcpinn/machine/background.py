@@ -115,9 +115,9 @@ def current_task() -> BackgroundTask[Any] | None:
     return getattr(_thread, "task", None)
 
 
-def any_left() -> bool:
-    """Whether a task that was abandoned has not yet noticed, as while it compiles or factorises."""
-    return any(task.abandoned for task in [*_running])
+def any_running() -> bool:
+    """Whether a task has not ended, be it that it was abandoned and has not noticed yet."""
+    return bool(_running)
 
 
 def raise_if_abandoned() -> None:

@@ -17,6 +17,7 @@ import json
 import math
 import os
 import re
+import shutil
 import stat
 import tempfile
 import tomllib
@@ -131,6 +132,12 @@ def check_folder(folder: Path, option: str) -> None:
         raise FileError(
             f"Cannot write to the folder {folder}: {why}. Choose another with {option}."
         ) from error
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder and what is in it, as far as that is possible; what stays does no harm."""
+    with contextlib.suppress(OSError):  # which `rmtree` raises even so
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sync_folder(folder: Path) -> None:

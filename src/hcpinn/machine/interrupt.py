@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from . import signals
 from .background import current_task
 
 
@@ -16,8 +17,9 @@ def patient_interrupt() -> Iterator[threading.Event]:
     """Turn the first Ctrl-C or SIGTERM into an event that a loop checks; a second one interrupts at once.
 
     An ignored signal stays ignored, as shells expect of a background job, and one that a program around
-    Python handles stays with it. Outside the main thread, where Python sets no handlers, the event is that of
-    the surrounding background task, which whoever waits for the task may set.
+    Python handles stays with it. A block within another one lets the outer one know as well. Outside the main
+    thread, where Python sets no handlers, the event is that of the surrounding background task, which whoever
+    waits for the task may set.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -26,18 +28,17 @@ def patient_interrupt() -> Iterator[threading.Event]:
         return
 
     def handle(number: int, frame: Any) -> None:
+        signals.answered()
         if event.is_set():
             raise KeyboardInterrupt
-        event.set()
+        for own in signals.patient:
+            own.set()
 
-    previous: dict[signal.Signals, Any] = {}
-    with contextlib.suppress(ValueError):  # an interpreter inside another one sets none either
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # None stands for a handler that is not Python's, which Python could not put back.
-            if signal.getsignal(number) not in (None, signal.SIG_IGN):
-                previous[number] = signal.signal(number, handle)
+    signals.patient.append(event)
+    previous = signals.handle_by(handle)
     try:
         yield event
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+        signals.patient.remove(event)

@@ -51,8 +51,8 @@ def keep_programs() -> None:
             "again. Free some space, or name another folder in HCPINN_CACHE.",
             stacklevel=2,
         )
-    # JAX has a warning for every program that it cannot keep.
-    warnings.filterwarnings("ignore", "Error writing persistent compilation cache entry")
+    # JAX has a warning for every program that it cannot keep, or compiles anew since what it kept is damaged.
+    warnings.filterwarnings("ignore", "Error (writing|reading) persistent compilation cache entry")
     jax.config.update("jax_compilation_cache_dir", str(folder / "programs" / f"{machine()}-{_cores()}"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

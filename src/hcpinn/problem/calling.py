@@ -208,8 +208,8 @@ def _tabulated(
     taken = [*varying, *(name for name in used if name in parameters)]
     if len(varying) > 1 or taken != varying:
         raise ProblemError(
-            f"{role} depends on {' and '.join(taken)}, but NumPy or plain Python alone can evaluate it, "
-            "which will do for a function of one coordinate. Write it with NumPy's elementwise functions, "
+            f"{role} depends on {' and '.join(taken)}, but only NumPy or plain Python can evaluate it, "
+            "which is enough for functions of one coordinate. Write it with NumPy's elementwise functions, "
             "such as np.sin or np.where, or with jax.numpy."
         )
     name = varying[0] if varying else next(iter(bounds))

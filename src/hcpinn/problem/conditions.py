@@ -74,12 +74,19 @@ def _along(operator: dict[Index, Any], normal: Sequence[Any]) -> dict[Index, Any
     return result
 
 
-def _finite(factor: object) -> bool:
-    """Whether it is a finite real number, of Python, NumPy or JAX."""
-    try:
-        return not isinstance(factor, str) and math.isfinite(factor)  # type: ignore[arg-type]
-    except TypeError:
-        return False
+def _check_numbers(condition: Any, factors: Sequence[Any]) -> None:
+    """Refuse factors that vary, are not known or are not finite."""
+    for factor in factors:
+        try:
+            known = not isinstance(factor, str | bool) and math.isfinite(factor)
+        except TypeError:
+            known = False
+        if not known:
+            raise ProblemError(
+                f"The factors of a {type(condition).__name__} condition are numbers, but one is "
+                f"{factor!r}. Only its data may depend on t and on parameters. The guide on fits says how to "
+                "find one."
+            )
 
 
 @dataclass(frozen=True)
@@ -169,11 +176,11 @@ class Robin(Prescribed):
     """The factor of ∂u/∂n, not zero."""
 
     def __post_init__(self) -> None:
-        if not all(map(_finite, (self.value, self.slope))) or self.slope == 0:
+        _check_numbers(self, (self.value, self.slope))
+        if self.slope == 0:
             raise ProblemError(
-                "A Robin condition needs finite numbers as factors and a slope other than 0, but has "
-                f"value = {self.value!r}, slope = {self.slope!r}. Use Dirichlet(…) where the value alone is "
-                "prescribed."
+                f"A Robin condition needs a slope other than 0, but has value = {self.value!r}, slope = "
+                f"{self.slope!r}. Use Dirichlet(…) where the value alone is prescribed."
             )
 
     @property
@@ -218,8 +225,7 @@ class Linear(Prescribed):
     def __post_init__(self) -> None:
         given = self.factors if isinstance(self.factors, Iterable) else (self.factors,)
         object.__setattr__(self, "factors", tuple(given))
-        if not all(map(_finite, self.factors)):
-            raise ProblemError(f"A Linear condition needs finite numbers as factors, but has {self.factors}.")
+        _check_numbers(self, self.factors)
         if len(self.factors) > MAX_ORDER:
             raise ProblemError(
                 f"A condition takes at most {MAX_ORDER} factors, but {len(self.factors)} are given."

@@ -154,7 +154,7 @@ class Problem:
 
     @cached_property
     def open(self) -> Mapping[str, Open]:
-        """The parameters, the horizon among them, that are not one number yet."""
+        """The parameters, including the horizon, that do not have one value yet."""
         return MappingProxyType(find_open(self.parameters, self.horizon, HORIZON))
 
     @cached_property
@@ -195,11 +195,6 @@ class Problem:
     def prescribed_axes(self) -> list[int]:
         """The space axes at both of whose ends the values of all fields are prescribed, and nothing else."""
         return [axis for axis, ends in enumerate(self.boundaries) if ends.prescribes_values]
-
-    @property
-    def prescribed_parts(self) -> tuple[str, ...]:
-        """The parts of the boundary at the ends of these axes."""
-        return tuple(part for axis in self.prescribed_axes for part in self.domain.ends(axis))
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
@@ -374,22 +369,23 @@ class Problem:
         `across` are the coordinates along the other axes, in order.
         """
         edge = jnp.full_like(t, self.domain.bounds[side.axis][side.end])
-        return self._data_at(side, (t, *across[: side.axis], edge, *across[side.axis :]), parameters)
+        return self.data_on(
+            side, (t, *across[: side.axis], edge, *across[side.axis :]), parameters=parameters
+        )
 
-    def piece_values(
-        self, piece: Piece, coordinates: Sequence[Array], *, parameters: Mapping[str, Any] | None = None
+    def data_on(
+        self,
+        place: Side | Piece,
+        coordinates: Sequence[Array],
+        *,
+        parameters: Mapping[str, Any] | None = None,
     ) -> list[list[Array]]:
-        """The data of one piece at t, x, …: for each field one array per condition."""
-        return self._data_at(piece, coordinates, parameters)
-
-    def _data_at(
-        self, side: Side | Piece, coordinates: Sequence[Array], parameters: Mapping[str, Any] | None
-    ) -> list[list[Array]]:
+        """The data of a side or a piece at t, x, …: for each field one array per condition."""
         given = self.parameters if parameters is None else parameters
         named = dict(zip(self.axes, coordinates, strict=True))
 
         def data(condition: Condition) -> Array:
-            role = f"{condition.kind} data at {side.place}"
+            role = f"{condition.kind} data {place.where}"
             values = evaluate_data(
                 condition.data, role, named, given, self.space, self.tables, self._alone[1]
             )
@@ -404,7 +400,7 @@ class Problem:
                 )
             return values[condition.field]
 
-        return [[data(condition) for condition in own] for own in side.conditions]
+        return [[data(condition) for condition in own] for own in place.conditions]
 
     def boundary_components(
         self,
@@ -421,7 +417,7 @@ class Problem:
         self, piece: Piece, coordinates: Sequence[Array], *, parameters: Mapping[str, Any] | None = None
     ) -> list[list[Array]]:
         """The data of one piece at t, x, …: for each real component one array per condition on its field."""
-        return self._as_components(self.piece_values(piece, coordinates, parameters=parameters))
+        return self._as_components(self.data_on(piece, coordinates, parameters=parameters))
 
     def _as_components(self, values: list[list[Array]]) -> list[list[Array]]:
         found = []
@@ -476,40 +472,47 @@ class Problem:
             found += tables_for(
                 self.velocity, "velocity", places, self.parameters, self.space, self._alone[0]
             )
-        for side in self.sides:
-            edge = self.domain.bounds[side.axis][side.end]
-            bounds = {**whole, side.letter: (edge, edge)}
-            for condition in (c for own in side.conditions for c in own):
+        ends = {side: self.domain.bounds[side.axis][side.end] for side in self.sides}
+        walls = [(side, {**whole, side.letter: (end, end)}) for side, end in ends.items()]
+        for place, bounds in (*walls, *((piece, whole) for piece in self.pieces)):
+            for condition in place.every:
                 if not any(condition.data is known for known, _, _ in found):
-                    role = f"{condition.kind} data at {side.place}"
+                    role = f"{condition.kind} data {place.where}"
                     found += tables_for(
                         condition.data, role, bounds, self.parameters, self.space, self._alone[1]
                     )
-        for piece in self.pieces:
-            for condition in (c for own in piece.conditions for c in own):
-                role = f"{condition.kind} data at {piece.place}"
-                found += tables_for(condition.data, role, whole, self.parameters, self.space, None)
         return tuple(found)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What was made of the declaration that its reader should know."""
+        """Remarks on how the declaration was understood."""
         tables = (
-            f"Data that NumPy or plain Python alone can evaluate are interpolated to rounding along {name}, "
+            f"Data that only NumPy or plain Python can evaluate are interpolated to rounding along {name}, "
             f"by {table.intervals} Chebyshev series."
             for _, name, table in self.tables
         )
         data = {"initial": self.initial, "velocity": self.velocity}
         for side in self.sides:
-            for condition in (c for own in side.conditions for c in own):
-                data[f"{condition.kind} data at {side.place}"] = condition.data
+            for condition in side.every:
+                data[f"{condition.kind} data {side.where}"] = condition.data
         samples = (own.note(role) for role, d in data.items() for own in samples_in(d))
         return (*self.domain.remarks, *tables, *samples)
 
+    def varying(self, names: Sequence[str]) -> Problem:
+        """The same problem, with the derivatives that `rhs` uses for any values of some parameters.
+
+        A parameter that happens to be zero leaves out what it multiplies.
+        """
+        problem = copy.copy(self)
+        problem.__dict__.pop("derivatives", None)
+        problem.__dict__["_discovery"] = self._discovered(names)
+        return problem
+
     @cached_property
     def _discovery(self) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
-        if self.open:
-            return self.nominal._discovery
+        return self.nominal._discovery if self.open else self._discovered(())
+
+    def _discovered(self, names: Sequence[str]) -> tuple[tuple[Index, ...], tuple[bool, ...]]:
         with double():
             point = jnp.asarray(self.domain.inside(np.full((1, self.domain.dimension), 0.5))[0])
             place = [point[i] for i in range(len(self.space))]
@@ -518,27 +521,31 @@ class Problem:
                 moving = self.initial_velocities(place)
                 are_complex = [c or jnp.iscomplexobj(v) for c, v in zip(are_complex, moving, strict=True)]
             while True:
-                touched, now_complex = self._trace(are_complex)
+                touched, now_complex = self._trace(are_complex, names)
                 if now_complex == are_complex:
                     break
                 are_complex = now_complex
         zero: Index = (0,) * len(self.axes)
         return tuple(sorted(touched | {zero}, key=lambda i: (sum(i), i))), tuple(are_complex)
 
-    def _trace(self, are_complex: list[bool]) -> tuple[set[Index], list[bool]]:
-        """Run `rhs` on placeholders: which derivatives it touches, which fields must be complex."""
+    def _trace(self, are_complex: list[bool], names: Sequence[str]) -> tuple[set[Index], list[bool]]:
+        """Run `rhs` on placeholders: which derivatives it touches, which fields must be complex.
+
+        The named parameters may have any values.
+        """
         touched: set[Index] = set()
 
-        def run(point: Array) -> list[Array]:
+        def run(point: Array, given: list[Array]) -> list[Array]:
             def lookup(number: int, index: Index) -> Array:
                 touched.add(index)
                 return point[0] * (1 + 1j if are_complex[number] else 1.0)
 
-            values = self.evaluate_rhs(lookup, [point[i] for i in range(len(self.axes))])
+            parameters = {**self.parameters, **dict(zip(names, given, strict=True))}
+            values = self.evaluate_rhs(lookup, [point[i] for i in range(len(self.axes))], parameters)
             return [jnp.asarray(v) for v in values]
 
         try:
-            outcome = jax.eval_shape(run, jnp.ones(len(self.axes)))
+            outcome = jax.eval_shape(run, jnp.ones(len(self.axes)), [jnp.ones(())] * len(names))
         except HcpinnError:
             raise
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Where faces of a box meet, their data must be compatible."""
+"""Where faces of a box meet, slopes prescribed on one must suit what is prescribed on the other."""
 
 from __future__ import annotations
 
@@ -18,49 +18,15 @@ from .sides import Side
 if TYPE_CHECKING:
     from .declaration import Problem
 
-_VALUES, _DERIVATIVES = 1e-8, 1e-6
+_MATCH = 1e-6
 """Mismatch, relative to the size of data, that still counts as rounding."""
 
 
 def check_meetings(problem: Problem, scales: list[float]) -> None:
-    """Refuse values that differ and slopes that contradict them; `scales` are the fields' initial sizes."""
-    if len(problem.space) > 1:
-        _check_values(problem, scales)
-        _check_derivatives(problem, scales)
+    """Where faces of two axes meet, the condition of each applied to the other's data must agree.
 
-
-def _check_values(problem: Problem, scales: list[float]) -> None:
-    """Where faces of two axes of a box meet, values prescribed on both must agree at all times."""
-    t = jnp.linspace(problem.start, problem.horizon, 21)
-    middle = [jnp.full_like(t, (a + b) / 2) for a, b in problem.domain.bounds]
-    for first, second in itertools.combinations(problem.sides, 2):
-        if first.axis == second.axis:
-            continue
-        point = list(middle)
-        for side in (first, second):
-            point[side.axis] = jnp.full_like(t, problem.domain.bounds[side.axis][side.end])
-        data = [
-            problem.boundary_values(side, t, [x for i, x in enumerate(point) if i != side.axis])
-            for side in (first, second)
-        ]
-        for number, (name, scale) in enumerate(zip(problem.fields, scales, strict=True)):
-            at_first, at_second = first.value_of(number), second.value_of(number)
-            if at_first is None or at_second is None:
-                continue
-            g = np.asarray(data[0][number][at_first]) / first.conditions[number][at_first].factors[0]
-            h = np.asarray(data[1][number][at_second]) / second.conditions[number][at_second].factors[0]
-            gap = np.abs(g - h)
-            if gap.max() > _VALUES * max(scale, float(np.abs(g).max())):
-                at = int(np.argmax(gap))
-                raise ProblemError(
-                    f"The Dirichlet data for '{name}' disagree where the faces of {first.letter} and "
-                    f"{second.letter} meet: {g[at]:.6g} and {h[at]:.6g} at t = {float(t[at]):g}. "
-                    "Make them agree along the edges."
-                )
-
-
-def _check_derivatives(problem: Problem, scales: list[float]) -> None:
-    """Where faces of two axes meet, the condition of each applied to the other's data must agree."""
+    `scales` are the fields' initial sizes. Values prescribed on both are compared elsewhere.
+    """
     t = jnp.linspace(problem.start, problem.horizon, 21)
     middle = [jnp.full_like(t, a + 0.4 * (b - a)) for a, b in problem.domain.bounds]
     for first, second in itertools.combinations(problem.sides, 2):
@@ -77,11 +43,11 @@ def _check_derivatives(problem: Problem, scales: list[float]) -> None:
                     largest = scales[number] + sizes[0][number] + sizes[1][number]
                     size = largest * max(map(abs, (*c.factors, *d.factors)))
                     gap = np.abs(np.asarray(one - other))
-                    if gap.max() > _DERIVATIVES * size:
+                    if gap.max() > _MATCH * size:
                         at = int(np.argmax(gap))
                         raise ProblemError(
-                            f"The {c.kind} data for '{name}' at {first.place} and the {d.kind} data at "
-                            f"{second.place} contradict each other along the edge where they meet: at t = "
+                            f"The {c.kind} data for '{name}' {first.where} and the {d.kind} data "
+                            f"{second.where} contradict each other along the edge where they meet: at t = "
                             f"{float(t[at]):g} one asks for {float(one[at]):.6g} where the other asks for "
                             f"{float(other[at]):.6g}. No smooth solution has both. Let the data of one fade "
                             "towards the edge."
@@ -104,7 +70,7 @@ def _asked(
         point = [x if axis == other.axis else c for axis, c in enumerate(middle)]
         return problem.boundary_values(side, t, [c for axis, c in enumerate(point) if axis != side.axis])
 
-    highest = max((c.order for own in other.conditions for c in own), default=0)
+    highest = max((c.order for c in other.every), default=0)
     found, function = [], data
     for _ in range(highest + 1):
         found.append(function(jnp.full_like(t, edge)))

@@ -1,4 +1,4 @@
-"""Open parameters: those that are not one number yet, such as a range to solve for or an unknown to find."""
+"""Open parameters: those without one value yet, such as a range to solve for or an unknown to find."""
 
 from __future__ import annotations
 

@@ -30,8 +30,13 @@ class Piece(Conditioned):
 
     @property
     def place(self) -> str:
-        """Where it is, in words."""
+        """What it is called in sentences."""
         return f"the part '{self.part}'"
+
+    @property
+    def where(self) -> str:
+        """Where it is, in words."""
+        return f"on {self.place}"
 
 
 def resolve_parts(boundary: Any, domain: Domain, fields: tuple[str, ...]) -> tuple[Piece, ...]:
@@ -60,7 +65,7 @@ def _by_part(
     missing = [part for part in domain.parts if part not in found]
     if missing:
         raise ProblemError(
-            f"boundary says nothing of {', '.join(missing)}. Add conditions there, or one for all others as "
+            f"boundary has no condition on {', '.join(missing)}. Add one there, or one for all others as "
             "'rest'."
         )
     return found

@@ -88,7 +88,7 @@ class Samples:
         return Samples(values, periodic=[n for n in grids if n in periodic or n in self.periodic], **grids)
 
     def check(self, role: str, bounds: Mapping[str, tuple[float, float]]) -> None:
-        """Refuse coordinates that there are none of, and grids that leave out part of an axis."""
+        """Refuse coordinates that the data cannot depend on, and grids that cover only part of an axis."""
         for name, grid in self.grids.items():
             if name not in bounds:
                 raise ProblemError(

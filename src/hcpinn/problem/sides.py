@@ -28,6 +28,19 @@ class Conditioned:
     conditions: tuple[tuple[Condition, ...], ...]
     """For each field, any number."""
 
+    @property
+    def every(self) -> tuple[Condition, ...]:
+        """The conditions on all fields, one after the other."""
+        return tuple(condition for own in self.conditions for condition in own)
+
+    def prescribed(self, data: Sequence[Sequence[Any]]) -> list[Any]:
+        """The value of each field, from the data of all conditions; None where none prescribes it."""
+        found = []
+        for number, own in enumerate(self.conditions):
+            which = self.value_of(number)
+            found.append(None if which is None else np.asarray(data[number][which]) / own[which].factors[0])
+        return found
+
     def value_of(self, field: int) -> int | None:
         """Which of a field's conditions prescribes its value; None if none does."""
         return next((n for n, c in enumerate(self.conditions[field]) if c.order == 0), None)
@@ -64,8 +77,13 @@ class Side(Conditioned):
 
     @property
     def place(self) -> str:
-        """Where it is, in words."""
+        """What it is called in sentences."""
         return f"the {_END[self.end]} end of {self.letter}"
+
+    @property
+    def where(self) -> str:
+        """Where it is, in words."""
+        return f"at {self.place}"
 
     @property
     def sign(self) -> float:
@@ -93,7 +111,7 @@ class Ends:
     @property
     def bound(self) -> bool:
         """Whether there is any condition at either end."""
-        return any(own for side in self.sides for own in side.conditions)
+        return any(side.every for side in self.sides)
 
     @cached_property
     def signature(self) -> Any:
@@ -108,7 +126,7 @@ class Ends:
         """The names of its conditions."""
         if self.periodic:
             return "Periodic"
-        names = [c.kind for side in self.sides for own in side.conditions for c in own]
+        names = [c.kind for side in self.sides for c in side.every]
         return " and ".join(dict.fromkeys(names)) or "free"
 
 
@@ -177,7 +195,7 @@ class _Walk:
                 "{'x': Periodic(), 'y': Dirichlet(0.0)}"
             )
         )
-        raise ProblemError(f"{which} must be {_KINDS}{more}, but is {declared!r}. Mind the parentheses.")
+        raise ProblemError(f"{which} must be {_KINDS}{more}, but is {declared!r}. Check the parentheses.")
 
     def _single(self, declared: Boundary) -> list[Condition] | None:
         if declared.periodic:
@@ -201,7 +219,7 @@ class _Walk:
         wanted = self.axes if by_axis else self.fields
         if (by_axis and (self.axis_chosen or self.end_chosen)) or (not by_axis and self.field_chosen):
             raise ProblemError(
-                f"The boundary {self.where} is given by {'axis' if by_axis else 'field'} once more: "
+                f"The boundary {self.where} is given by {'axis' if by_axis else 'field'} a second time: "
                 f"{', '.join(map(str, declared))}. Name {'axes' if by_axis else 'fields'} once."
             )
         if names != set(wanted):

@@ -9,6 +9,7 @@ uₜ with uₜₜ; N is the rest. For uₜₜ = F the state is w and wₜ.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -235,9 +236,14 @@ class Modal:
         return part.reshape(len(levels), -1)
 
     def along(self, array: np.ndarray, matrices: Sequence[np.ndarray]) -> np.ndarray:
-        """Matrices along the last axes of an array."""
-        for axis, matrix in enumerate(reversed(matrices)):
-            array = np.moveaxis(np.moveaxis(array, -1 - axis, -1) @ matrix.T, -1, -1 - axis)
+        """Matrices along the last axes of an array, as few and as large products as possible."""
+        for axis, matrix in enumerate(matrices, array.ndim - len(matrices)):
+            before, after = array.shape[:axis], array.shape[axis + 1 :]
+            if after:
+                flat = matrix @ array.reshape(math.prod(before), -1, math.prod(after))
+            else:
+                flat = array.reshape(math.prod(before), -1) @ matrix.T
+            array = flat.reshape(*before, len(matrix), *after)
         return array
 
     def start(self) -> np.ndarray:

@@ -21,6 +21,7 @@ from ..outcome import Function, History, PointWeights, Stop
 from ..problem import Problem, parse_problem
 from ..reference import Reference
 from .family_storage import KIND as FAMILY, rebuild_family
+from .grown import Grown
 from .solution import Solution
 from .verdict import Verdict
 
@@ -30,6 +31,7 @@ _ENGINES: dict[str, Callable[[Problem, Method, Mapping[str, np.ndarray]], Functi
     Piecewise.engine: Piecewise.from_arrays,
     RegionFunction.engine: lambda problem, _, arrays: RegionFunction.from_arrays(problem, arrays),
     Evolved.engine: lambda problem, _, arrays: Evolved.from_arrays(problem, arrays),
+    Grown.engine: Grown.from_arrays,
     Member.engine: lambda problem, _, arrays: Member.from_arrays(problem, arrays),
 }
 """How the arrays of each engine become a function again."""

@@ -255,7 +255,7 @@ def _compared(
             seed=run.seed,
             accuracy=sitting.accuracy,
             provenance=provenance(sitting.count),
-            notes=run.problem.notes,
+            notes=(*run.problem.notes, *outcome.notes),
         )
         for run, outcome, own in zip(runs, outcomes, trusted, strict=True)
     ]

@@ -19,7 +19,7 @@ from ..descent import Checkpoint, Preparation, Progress, Run, network_key, to_di
 from ..equation import fingerprint
 from ..errors import FileError, MethodError, NoSolutionError, OutOfTimeError
 from ..evolution import Evolution, Pass, evolve
-from ..machine.background import current_task
+from ..machine.background import Abandoned, current_task, raise_if_abandoned
 from ..machine.locks import Lock
 from ..machine.precision import double
 from ..machine.processes import is_first
@@ -27,13 +27,11 @@ from ..objective import Devices, find_devices, sampling
 from ..outcome import Outcome, Stop
 from ..problem import Problem
 from ..trial import Trial, make_trial
+from .growth import Grower, within_reach
 from .references import References
 
 CHECKPOINT = "checkpoint.npz"
 """Name of the checkpoint in an output folder."""
-
-_FINEST = 1e-12
-"""The highest accuracy that an evolution is asked for."""
 
 SoFar = Callable[[Stop], list[Outcome]]
 """What an engine has found by now, one outcome per run, given the reason to stop."""
@@ -126,7 +124,7 @@ class Sitting:
 
                 evolved = evolve(
                     run.problem,
-                    accuracy=min(max(self.accuracy, _FINEST), 0.5),
+                    accuracy=within_reach(self.accuracy),
                     seed=run.seed,
                     max_seconds=self._left(),
                     progress=_Passes(run.problem, self.progress, self.references),
@@ -162,6 +160,7 @@ class Sitting:
             after_block=self.references.look_after,
             estimate=True,
             keep=lambda so_far: self._keep(runs, so_far),
+            grower=Grower(runs, self.accuracy, lambda own: _Passes(own, self.progress, self.references)),
         )
 
     def _take_folder(self) -> None:
@@ -174,6 +173,11 @@ class Sitting:
                 f"Another training is under way in {self.out}, and would lose its checkpoint. Wait until it "
                 "is done, or choose another folder."
             )
+        try:
+            raise_if_abandoned()
+        except Abandoned:  # the call is over, and has not seen this lock
+            self.lock.release()
+            raise
 
     def _checkpoint(self, preparation: Preparation) -> Checkpoint | None:
         if self.out is None:

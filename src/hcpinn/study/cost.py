@@ -9,15 +9,15 @@ The constants are fits to Allen–Cahn, 7×32, 16,384 points: with fused kernels
 and 4.8 ms for 1, 12 and 64 runs on one H200, one of L-BFGS in float64 0.44 and 3.4 ms for 1 and 12 runs; on
 two CPU cores Adam took 17.7 ms (float64: 35 ms). Without them it took 27 ms there, and on the H200 whole
 trainings of 1, 2 and 4 runs took 46 to 48 s, 80 to 94 s and 118 to 149 s.
-Other shapes may be off by a factor of two: so it was for 102 of 114 groups measured on one H200, with 2.5 for
-all. Three to six groups ran side by side there, and each second counts for all of them alike; over all groups
-of a problem the factor is at most 1.6. A method that stops early takes less than its whole budget, which is
-what is estimated.
+Other shapes may be off by a factor of two: this holds for 102 of 114 groups measured on one H200, and a
+factor of 2.5 for all. Three to six groups ran side by side there, and each second counts for all of them
+alike; over all groups of a problem the factor is at most 1.6. A method that stops early takes less than its
+whole budget, which is what is estimated.
 
 Memory: the values of all layers at the points that are done at once, forward and backward; the arrays over
 all points and the matrices (`descent.memory`); the state of the optimiser before, in and after a step. An
-upper bound: what XLA says it needs
-for five shapes (Allen–Cahn alone and four together, Cahn–Hilliard, Gray–Scott, `expert`) is 0.5 to 0.9 of it.
+upper bound: what XLA says it needs for five shapes (Allen–Cahn alone and four together, Cahn–Hilliard,
+Gray–Scott, `expert`) is 0.5 to 0.9 of it.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _TIMES, _POINTS = 101, 201
 
 
 def keep_fields(store: Store, record: Record, run: Run) -> None:
-    """Keep the fields of a run whose solution is in the store, if it takes the run to open that."""
+    """Keep the fields of a run whose solution is in the store, if it cannot be opened without the run."""
     if _opens_alone(record):
         return
     try:

@@ -31,7 +31,7 @@ _STUDY = (*_SECTION, "include", "section")
 _BUDGET = ("steps", "points")
 
 _MOST = 100_000
-"""Runs of a section: more is a slip of the pen."""
+"""The most runs of a section: more is probably a typing error."""
 
 
 def grid(

@@ -30,7 +30,7 @@ from .groups import Group
 from .workers import RETRIES, GroupOutcome, Task
 
 _POLL = 0.2
-"""Seconds between two looks at whether someone has interrupted."""
+"""Seconds between checks for an interrupt."""
 
 _PATIENCE = 5.0
 """Seconds that a process has to end by itself."""
@@ -41,7 +41,7 @@ _PLAIN = (str, int, float, type(None))
 
 @contextlib.contextmanager
 def local_processes(count: int) -> Iterator[Processes]:
-    """So many processes, none of which outlives this block; the first Ctrl-C in it stops them patiently."""
+    """A number of processes, none of which outlives this block; the first Ctrl-C in it stops them gently."""
     with patient_interrupt() as event:
         workers = Processes(count, event)
         try:
@@ -116,7 +116,7 @@ class Processes:
         child.send(job.task)
 
     def _hear(self, child: _Child, message: Any) -> GroupOutcome | None:
-        """What came of the group of a process, once its message says so."""
+        """The outcome of a process's group, if its message is one."""
         match message:
             case ("started", str(platform)):
                 child.started = True
@@ -133,7 +133,7 @@ class Processes:
         return None
 
     def _mourn(self, child: _Child) -> GroupOutcome | None:
-        """A process is dead: have another do its work, unless that was tried often enough."""
+        """Give the work of a dead process to another, unless that was tried often enough."""
         code = child.end()
         if child in self._idle:
             self._idle.remove(child)
@@ -188,7 +188,7 @@ class _Child:
             self._tasks.close()
 
     def end(self) -> int:
-        """See to it that it has ended; its exit code."""
+        """Make sure that it has ended, and return its exit code."""
         self.dismiss()
         try:
             code = self._process.wait(_PATIENCE)
@@ -216,7 +216,7 @@ def _pickled(task: Task) -> bytes:
     except Exception as error:  # whatever the user's own functions hold
         first = task.group.runs[0]
         raise MethodError(
-            f"{first.problem.name} by {first.method.name} cannot be given to another process "
+            f"{first.problem.name} by {first.method.name} cannot be sent to another process "
             f"({type(error).__name__}: {error}). Train with one process."
         ) from error
 

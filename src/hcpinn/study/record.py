@@ -32,7 +32,7 @@ DIGITS = 12
 """Digits that identify a key within a store."""
 
 _LATER = ("group", "accuracy", "device_s")
-"""What records did not have at first."""
+"""Fields that early records lack."""
 
 _ERRORS = (None, {str: NUMBER})
 _SHAPES = {

@@ -1,6 +1,6 @@
 """What a store holds, read once: its records, and the studies that they were run for.
 
-A study states itself in the file `study.json` of its store: its title, its sections, and which runs make a
+A study describes itself in the file `study.json` of its store: its title, its sections, and which runs make a
 row. So a store can be read without the declaration.
 """
 
@@ -101,7 +101,7 @@ def read_results(folder: str | Path | Store) -> Results:
 
 
 def state(store: Store, study: Study) -> None:
-    """Write into a store which study it is for, in addition to what was stated there before."""
+    """Record in a store which study it is for, in addition to those recorded before."""
     while (lock := store.lock(_KIND)) is None:
         time.sleep(0.05)
     try:
@@ -142,24 +142,18 @@ def _read(path: Path) -> list[StatedStudy]:
             raise TypeError("a part of it is of another kind")
         if not all(section["lines"] for study in data["studies"] for section in study["sections"]):
             raise ValueError("a section has no runs")
-        return [
-            StatedStudy(
-                study["name"],
-                study["title"],
-                study["page"],
-                tuple(
-                    StatedSection(
-                        section["name"],
-                        section["title"],
-                        tuple(Line(**{**line, "keys": tuple(line["keys"])}) for line in section["lines"]),
-                    )
-                    for section in study["sections"]
-                ),
-            )
-            for study in data["studies"]
-        ]
+        return [_study(**study) for study in data["studies"]]
     except (ValueError, KeyError, TypeError) as error:
         raise FileError(f"{path} is damaged: it does not state a study ({error}).") from error
+
+
+def _study(name: str, title: str, page: str, sections: list[dict[str, Any]]) -> StatedStudy:
+    return StatedStudy(name, title, page, tuple(_section(**section) for section in sections))
+
+
+def _section(name: str, title: str, lines: list[dict[str, Any]]) -> StatedSection:
+    own = (Line(**{**line, "keys": tuple(line["keys"])}) for line in lines)
+    return StatedSection(name, title, tuple(own))
 
 
 def _stated(section: Section) -> StatedSection:

@@ -35,7 +35,7 @@ class Spread:
 
     @property
     def median(self) -> float:
-        """The median, which one bad seed cannot carry off as it does the mean."""
+        """The median, which one bad seed cannot distort as it does the mean."""
         return float(np.median(self.values))
 
     @property

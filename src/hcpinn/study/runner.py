@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from ..descent import Stop
 from ..descent.runs import Run
 from ..errors import FileError, MethodError, UnusableFileError
 from ..machine.commit import source_commit
-from ..machine.files import answering, read_json, write_bytes
+from ..machine.files import answering, read_json, remove_folder, write_bytes
 from ..machine.locks import Lock
 from .cost import LARGEST, largest_group, this_machine
 from .declaration import Study
@@ -189,7 +188,7 @@ class _Runner:
                     raise
                 continue
             if set(keys) <= kept - self.retrying:
-                shutil.rmtree(path.parent, ignore_errors=True)
+                remove_folder(path.parent)
             elif path.parent.name not in self.running:
                 found.append(keys)
         return found
@@ -215,7 +214,7 @@ class _Runner:
                 break
             # What is left is in the hands of other processes: wait until they have it, or are gone.
             if not told:
-                self.watch.note("Waiting for runs that another process trains.")
+                self.watch.note("Waiting for runs that another process is training.")
                 told = True
             if self._late:
                 self.stop = Stop.TIME
@@ -242,18 +241,19 @@ class _Runner:
         """
         missing = set(self._missing()) & set(group.keys)
         taken: dict[str, Lock] = {}
-        for key in sorted(missing):  # in one order, so that of two processes one gets them all
-            lock = self.store.lock(key)
-            if lock is None:
-                break
-            taken[key] = lock
-        # Some may have been finished by others just before they were locked.
-        if not taken or missing != taken.keys() & set(self._missing()):
-            for lock in taken.values():
-                lock.release()
-            return None
+        with contextlib.ExitStack() as undone:
+            for key in sorted(missing):  # in one order, so that of two processes one gets them all
+                lock = self.store.lock(key)
+                if lock is None:
+                    return None
+                taken[key] = lock
+                undone.callback(lock.release)
+            # Some may have been finished by others just before they were locked.
+            if not taken or missing != taken.keys() & set(self._missing()):
+                return None
+            begun = (self.store.work / group.name / _GROUP).exists()
+            undone.pop_all()
         self.locks.update(taken)
-        begun = (self.store.work / group.name / _GROUP).exists()
         return group if begun else group.only(taken)
 
     def _start(self, group: Group) -> None:
@@ -313,7 +313,7 @@ class _Runner:
                 self.locks.pop(key).release()
         self.retrying -= {record.key for record in settled}
         if outcome.stop is None:
-            shutil.rmtree(self.store.work / group.name, ignore_errors=True)
+            remove_folder(self.store.work / group.name)
 
 
 def _spent(folder: Path) -> float:

@@ -171,7 +171,7 @@ class Store:
         _remove(single)
 
     def lock(self, key: str) -> Lock | None:
-        """The right to train a run, or to do what else goes by a name; None if another process has it."""
+        """A lock on training a run, or on any other named job; None if another process holds it."""
         return Lock.take(self.claims / f"{key}.lock")
 
     @property

@@ -120,7 +120,7 @@ def _moved(
     factor = piece.conditions[field][number].factors[0]
 
     def data(time: Array) -> Array:
-        own = problem.piece_values(piece, [time, *space], parameters=parameters)[field][number] / factor
+        own = problem.data_on(piece, [time, *space], parameters=parameters)[field][number] / factor
         parts = [jnp.real(own), jnp.imag(own)] if problem.complex_fields[field] else [jnp.real(own)]
         return jnp.stack(parts, axis=1)
 

@@ -164,13 +164,25 @@ class Trial:
     def jet(self, parameters: Parameters, fixed: Fixed, indices: Sequence[Index] | None = None) -> Jet:
         """The jet of u, one column per component, over the residual's indices unless given."""
         wanted = self.indices if indices is None else tuple(indices)
+        return jets.add(self._gated(parameters, fixed, wanted), fixed.lift)
+
+    def beyond_lift(
+        self, parameters: Parameters, coordinates: Float[Array, "points axes"], indices: Sequence[Index]
+    ) -> Jet:
+        """The jet of φ · network, which meets all conditions that hold by construction with zero data."""
+        below = jets.closure(indices)
+        features = jet_of(self.embed, coordinates, below) if isinstance(self.network, JetNetwork) else None
+        fixed = Fixed(coordinates, {}, jet_of(self.gate, coordinates, below), features)
+        return self._gated(parameters, fixed, tuple(indices))
+
+    def _gated(self, parameters: Parameters, fixed: Fixed, wanted: tuple[Index, ...]) -> Jet:
         below = jets.closure(wanted)
         if isinstance(self.network, JetNetwork) and fixed.features is not None:
             inner = self.network.propagate(parameters, fixed.features, below)
         else:
             inner = jets.nested(lambda c: self.network(parameters, self.embed(c)), fixed.coordinates, below)
         gated = jets.product(fixed.gate, inner, wanted)
-        return jets.add({index: self._gathered(value) for index, value in gated.items()}, fixed.lift)
+        return {index: self._gathered(value) for index, value in gated.items()}
 
 
 def make_trial(problem: Problem, method: Any) -> Trial:

@@ -181,7 +181,7 @@ def test_conditions_by_part():
     [
         (hc.Periodic(), "no opposite ends"),
         ({"hole": hc.Dirichlet(0.0)}, "'hole', which is not a part of the domain: y.lower"),
-        ({"disk": hc.Dirichlet(0.0)}, "says nothing of y.lower"),
+        ({"disk": hc.Dirichlet(0.0)}, "has no condition on y.lower"),
         ((hc.Dirichlet(0.0), hc.Dirichlet(0.0)), "Give one condition"),
         (hc.Dirichlet(0.0, 1.0), "data for two ends"),
         (hc.Dirichlet(1.0), r"disagree on the part 'y.lower', at x = 0, y = 0: u\(0, ·\) = 0 but g = 1"),

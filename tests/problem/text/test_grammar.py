@@ -89,7 +89,7 @@ def test_a_formula_is_typeset(text, shown):
         ("u + ", 4, "ends too early"),
         ("", 0, "ends too early"),
         ("(u", 0, "never closed"),
-        ("u)", 1, "closes no bracket"),
+        ("u)", 1, "has no opening bracket"),
         ("|u", 0, "never closed"),
         ("u $ v", 2, "'$' has no meaning"),
         ("u \x00 v", 2, "U+0000"),

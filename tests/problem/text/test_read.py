@@ -137,7 +137,7 @@ def bits(problem):
     found += problem.initial_values(points[1:])
     found += problem.initial_velocities(points[1:]) if problem.order == 2 else []
     for piece in problem.pieces:
-        found += [value for own in problem.piece_values(piece, points) for value in own]
+        found += [value for own in problem.data_on(piece, points) for value in own]
     for side in problem.sides:
         across = [p for i, p in enumerate(points[1:]) if i != side.axis]
         found += [value for own in problem.boundary_values(side, points[0], across) for value in own]
@@ -323,7 +323,7 @@ def test_a_condition_is_read_with_the_normal_outwards(condition, kind, factors, 
         ({"boundary": 'boundary = "u^2 = 0"'}, 5, 14, "linear"),
         ({"boundary": 'boundary = "g u = 0"'}, 5, 13, "must be a number"),
         ({"boundary": 'boundary = "u"'}, 5, 14, "no '='"),
-        ({"boundary": 'boundary.x.lower = "u = 0"'}, 5, 1, "nothing of the upper end"),
+        ({"boundary": 'boundary.x.lower = "u = 0"'}, 5, 1, "no condition at the upper end"),
         ({"boundary": 'boundary.y = "u = 0"'}, 5, 10, "no axis 'y'"),
         ({"parameters": 'parameters = { g = "1/0" }'}, 6, 22, "division by zero"),
         ({"parameters": 'parameters = { g = "2..1" }'}, 6, 21, "A range goes from"),
@@ -377,6 +377,22 @@ def test_a_function_of_python_that_cannot_be_written_is_said_to_be_so():
     with pytest.raises(hc.HcpinnError, match="rhs cannot be written as text"):
         problem.to_text()
     assert "F(u, uₓₓ)" in problem._repr_html_()
+
+
+def test_operators_on_fields_are_written_and_those_without_a_word_are_not():
+    def rhs(u, x):
+        u2 = +u
+        u2 += 1
+        return u.xx + u2 % 2 - 3 / (1 + abs(u)) + 2**u * (x > 0.5)
+
+    settings = {"domain": hc.Interval(0, 1), "horizon": 1.0, "initial": 0.0}
+    again = hc.parse_problem(hc.Problem(rhs=rhs, **settings).to_text())
+    lookup, at = (lambda field, index: jnp.asarray([0.7, -1.2])), [jnp.zeros(2), jnp.asarray([0.2, 0.8])]
+    given = hc.Problem(rhs=rhs, **settings).evaluate_rhs(lookup, at)
+    np.testing.assert_allclose(again.evaluate_rhs(lookup, at)[0], given[0], rtol=1e-15)
+    equal = hc.Problem(rhs=lambda u: u.xx + (1.0 if u == 0 else 2.0), **settings)
+    with pytest.raises(hc.HcpinnError, match="rhs cannot be written as text: it uses the function equal"):
+        equal.to_text()
 
 
 def test_a_problem_on_a_disk_is_shown_within_its_outline():

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 
 from ...machine.precision import double
 from ...problem import Index, Problem, Shape
-from ..lift import Carrier
+from ..lift import Added, Carrier
 from ..radau import Track, scheme
 from .layer import RegionLayer
 from .system import RegionSystem
@@ -88,7 +88,7 @@ class RegionFunction(eqx.Module):
         return np.stack(found)
 
     def on_grid(self, times: np.ndarray, *axes: np.ndarray, index: Index | None = None) -> np.ndarray:
-        """A derivative on a grid: component × time × x × y × z; not a number outside of the region."""
+        """A derivative on a grid: component × time × x × y × z; NaN outside the region."""
         mesh = np.stack([m.ravel() for m in np.meshgrid(*axes, indexing="ij")], axis=1).astype(float)
         domain = self.carrier.problem.domain
         inside = domain.mask(mesh)
@@ -111,8 +111,10 @@ class RegionFunction(eqx.Module):
         return arrays
 
     @classmethod
-    def from_arrays(cls, problem: Problem, arrays: Mapping[str, np.ndarray]) -> RegionFunction:
-        """The function that `to_arrays` took apart, for the same problem."""
+    def from_arrays(
+        cls, problem: Problem, arrays: Mapping[str, np.ndarray], added: Added | None = None
+    ) -> RegionFunction:
+        """The function that `to_arrays` took apart, for the same problem and what was added to its lift."""
         layers, powers = [], []
         for number in range(len(problem.components)):
             sampled = {name: np.asarray(arrays[f"layer.{number}.{name}"]) for name in _ARRAYS}
@@ -121,7 +123,8 @@ class RegionFunction(eqx.Module):
             layers.append(RegionLayer(**sampled, domain=cast(Shape, problem.domain), gated=parts))
             powers.append(np.asarray(arrays[f"powers.{number}"]))
         with double():
-            return cls(tuple(layers), np.asarray(arrays["edges"]), tuple(powers), Carrier(problem))
+            carrier = Carrier(problem, added=added)
+            return cls(tuple(layers), np.asarray(arrays["edges"]), tuple(powers), carrier)
 
 
 @eqx.filter_jit

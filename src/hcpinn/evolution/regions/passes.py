@@ -9,7 +9,8 @@ from typing import cast
 import numpy as np
 
 from ...problem import Index, Problem, Shape
-from ..estimate import Solved
+from ..dense import tolerable_growth
+from ..estimate import Solved, propagated
 from ..lift import Carrier
 from ..limits import Limits
 from ..pointwise import Pointwise
@@ -35,15 +36,14 @@ _COMPARED = 33
 _TABLES = 9
 """Matrices of points × features that a basis holds at once while it is made."""
 
-_RISE = 10.0
-"""e to this power is what rounding may grow to over the horizon by a basis alone."""
-
 
 class RegionSpace:
     """Passes over a curved domain, for the engine."""
 
     first, most = 300, 3100
     """Features in the first pass, and the most, where memory has room for them."""
+    helpful = 0.75
+    """The factor by which more features lower the estimate, if they help; all axes share them."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class RegionSpace:
         self.problem, self.carrier, self.pointwise = problem, carrier, pointwise
         self.limits, self.seed, self.accuracy = limits, seed, accuracy
         self.pairs: Pairs | None = None
-        """Where the pass before has found fronts."""
+        """Where the previous pass found fronts."""
         self.indices: list[Index] = sorted({i[1:] for i in carrier.indices})
 
     def projection(self, count: int, number: int) -> RegionSystem:
@@ -69,7 +69,7 @@ class RegionSpace:
         return system
 
     def takes(self, count: int, last: Solved) -> float:
-        """About how many bytes a pass with so many features takes."""
+        """The approximate bytes of a pass with so many features."""
         kinds = {id(b): len(b.layer.mix) for b in last.projection.bases}
         grown = count / max(kinds.values())
         tables = _TABLES * len(kinds) * _ROOM * count**2
@@ -77,8 +77,7 @@ class RegionSpace:
 
     @cached_property
     def _tolerable(self) -> float:
-        """The rate of growth that a basis may have: twice that with smooth features, and a little."""
-        return 2 * max(self._on(self.first, None, 0).growth(), 0.0) + _RISE / self.problem.duration
+        return tolerable_growth(self._on(self.first, None, 0).growth(), self.problem.duration)
 
     def _on(self, count: int, pairs: Pairs | None, number: int) -> RegionSystem:
         problem, domain = self.problem, cast(Shape, self.problem.domain)
@@ -135,16 +134,7 @@ class RegionSpace:
         kinds = {id(b): b for b in coarse.bases}
         fresh = {key: moved(basis, points, weights) for key, basis in kinds.items()}
         fine = RegionSystem(self.problem, self.pointwise, self.carrier, [fresh[id(b)] for b in coarse.bases])
-        worst = 0.0
-        for share in (0.03, 0.5, 1.0):
-            time = self.problem.start + share * self.problem.duration
-            at = np.array([time])
-            state = np.concatenate([solved.track.at(at, slope=bool(k))[0] for k in range(coarse.order)])
-            rate = coarse.rates(at, state[:, None])[:, 0]
-            left = fine.residual(time, state, rate)
-            error = np.real(coarse.linearised(time, state)(1 / self.problem.duration)(left))
-            worst = max(worst, coarse.size(error))
-        return worst
+        return propagated(solved, fine, (0.03, 0.5, 1.0))
 
     def function(self, solved: Solved) -> RegionFunction:
         """The solution as a function."""

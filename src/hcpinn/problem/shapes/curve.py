@@ -59,7 +59,7 @@ class Curve(abc.ABC):
 
     @property
     def length(self) -> float:
-        s, w = panels(np.linspace(0, 1, self.chords // 8 + 2), 8)
+        s, w = gauss_panels(np.linspace(0, 1, self.chords // 8 + 2), 8)
         return float(np.linalg.norm(self.slope(s), axis=1) @ w)
 
     def renamed(self, part: str) -> Curve:
@@ -250,7 +250,7 @@ class _Moved:
         return self.spline(s, order) @ self.matrix.T + (0.0 if order else self.shift)
 
 
-def panels(ends: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def gauss_panels(ends: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss points and weights of the panels between consecutive ends."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     half = np.diff(ends)[:, None] / 2

@@ -15,7 +15,7 @@ from ...errors import ProblemError
 from ...machine.precision import double
 from .carrier import Level
 from .checked import number, place
-from .curve import Arc, Contour, Segment, panels
+from .curve import Arc, Contour, Segment, gauss_panels
 from .region import Region
 from .tree import Branch, Leaf, Made
 
@@ -320,7 +320,7 @@ def _followed(level: Level, line: np.ndarray, size: float) -> Any:
 def _evenly(spline: Any, count: int) -> np.ndarray:
     """Parameters at equal distances along a spline."""
     s = np.linspace(0, 1, 8 * count + 1)
-    inner, weights = panels(s, 4)
+    inner, weights = gauss_panels(s, 4)
     speed = np.linalg.norm(spline(inner, 1), axis=1) * weights
     way = np.concatenate([[0.0], np.cumsum(speed.reshape(-1, 4).sum(1))])
     return np.interp(np.linspace(0, way[-1], count + 1), way, s)

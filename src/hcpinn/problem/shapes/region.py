@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import ProblemError
-from ..domain import Shape
 from .carrier import module_of
 from .checked import number, place
-from .curve import Curve, panels
+from .combined import Combined
+from .curve import Curve, gauss_panels
 from .gate import Function, Wedge, gate, wedges
 from .outline import Corner, Outline, outline
 from .slices import Slices
@@ -24,12 +24,14 @@ _SLIVER = 1e-6
 """Area over the square of the perimeter below which a region is too thin to be meant."""
 
 
-class Region(Shape):
+class Region(Combined):
     """A region of the plane: `Disk`, `Ellipse`, `Polygon`, `Annulus`, `Implicit` and what they combine to.
 
     `|` is the union, `&` the intersection, `-` the difference; `move`, `scale` and `turn` give other regions.
     The parts of its boundary have the names of the shapes they come from.
     """
+
+    measure = "area"
 
     def __init__(self, tree: Tree):
         """`tree` combines the simple shapes."""
@@ -70,10 +72,6 @@ class Region(Shape):
     def slices(self) -> Slices:
         return Slices(self.outline.pieces, [c.place for c in self.outline.corners if c.reentrant])
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        return tuple(self._pieces)
-
     @cached_property
     def _pieces(self) -> dict[str, list[Curve]]:
         known: dict[str, list[Curve]] = {}
@@ -107,16 +105,6 @@ class Region(Shape):
         """The length of a part."""
         return sum(p.length for p in self._of(part))
 
-    @property
-    def signature(self) -> dict[str, Any]:
-        return {"shape": self.tree.signature}
-
-    def contains(self, points: np.ndarray) -> np.ndarray:
-        return self.tree.member(np.asarray(points, float))
-
-    def ends(self, axis: int) -> tuple[str, ...]:
-        return ()
-
     def inside(self, unit: np.ndarray) -> np.ndarray:
         return self.slices.inside(np.asarray(unit, float))
 
@@ -145,7 +133,7 @@ class Region(Shape):
         points, weights, normals = [], [], []
         for piece in pieces:
             own = max(8, math.ceil(count * piece.length / total))
-            s, w = panels(np.linspace(0, 1, -(-own // 16) + 1), min(own, 16))
+            s, w = gauss_panels(np.linspace(0, 1, -(-own // 16) + 1), min(own, 16))
             points.append(piece.at(s))
             weights.append(w * np.linalg.norm(piece.slope(s), axis=1))
             normals.append(piece.normal(s))
@@ -226,19 +214,9 @@ class Region(Shape):
         number = np.arange(1, _SAMPLES + 1)
         return self.inside(np.modf(np.outer(number, [0.7548776662466927, 0.5698402909980532]))[0])
 
-    def _of(self, part: str) -> list[Curve]:
-        if part not in self._pieces:
-            raise ProblemError(f"The shape has no part '{part}'. Its boundary: {', '.join(self.parts)}.")
-        return self._pieces[part]
-
     def move(self, x: float, y: float) -> Region:
         """The region moved by (x, y)."""
         return self._mapped(np.eye(2), place((x, y), "The way of a shape", 2), "move", x, y)
-
-    def scale(self, factor: float) -> Region:
-        """The region with all coordinates multiplied by a factor."""
-        size = number(factor, "The factor of a shape", positive=True)
-        return self._mapped(size * np.eye(2), np.zeros(2), "scale", size)
 
     def turn(self, angle: float) -> Region:
         """The region turned anticlockwise around the origin by an angle in radians."""
@@ -256,14 +234,11 @@ class Region(Shape):
 
         return picture(self, path)
 
-    def __repr__(self) -> str:
-        return f"{self.tree.words}: area {self.volume:.6g}, boundary {', '.join(self.parts)}"
-
 
 def _signed_area(loop: tuple[Curve, ...]) -> float:
     total = 0.0
     for piece in loop:
-        s, w = panels(np.linspace(0, 1, piece.chords // 8 + 2), 8)
+        s, w = gauss_panels(np.linspace(0, 1, piece.chords // 8 + 2), 8)
         (x, y), (dx, dy) = piece.at(s).T, piece.slope(s).T
         total += float(((x * dy - y * dx) / 2) @ w)
     return total

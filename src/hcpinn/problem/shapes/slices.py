@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .curve import Curve, panels
+from .curve import Curve, gauss_panels
 
 _LEAST = 6
 """Gauss points across a cell."""
@@ -57,7 +57,7 @@ class Cell:
 
     @cached_property
     def area(self) -> float:
-        u, w = panels(np.linspace(0, 1, 3), 24)
+        u, w = gauss_panels(np.linspace(0, 1, 3), 24)
         return float(self.mapped(u, 0 * u)[1] @ w)
 
 
@@ -108,7 +108,9 @@ class Slices:
         tall = cell.area / (cell.end - cell.begin) * (v1 - v0)
         least = _LEAST if np.ptp(box, axis=1).max() > 0.999 else 4
         counts = [max(least, int(np.ceil(length / spacing))) for length in (float(np.ptp(ends)), tall)]
-        (u, wu), (v, wv) = (panels(np.array(e), n) for e, n in zip(((u0, u1), (v0, v1)), counts, strict=True))
+        (u, wu), (v, wv) = (
+            gauss_panels(np.array(e), n) for e, n in zip(((u0, u1), (v0, v1)), counts, strict=True)
+        )
         where, jacobian = cell.mapped(np.repeat(u, len(v)), np.tile(v, len(u)))
         return where, jacobian * np.repeat(wu, len(v)) * np.tile(wv, len(u))
 

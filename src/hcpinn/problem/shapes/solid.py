@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import ProblemError
-from ..domain import Shape
 from .carrier import Carrier, Conic, Flat
 from .checked import number, place
-from .curve import panels
+from .combined import Combined
+from .curve import gauss_panels
 from .tree import Leaf, Made, Tree
 
 _SAMPLES = 8192
@@ -40,7 +40,7 @@ class Surface:
     def quadrature(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """About `count` points and their weights: even around an axis, of Gauss across it."""
         around = max(8, 2 * math.ceil(math.sqrt(count / 2)))
-        u, wu = panels(np.array([0.0, 1.0]), max(4, around // 2))
+        u, wu = gauss_panels(np.array([0.0, 1.0]), max(4, around // 2))
         turns = self.patch != "square"
         v, wv = ((np.arange(around) + 0.5) / around, np.full(around, 1 / around)) if turns else (u, wu)
         if self.patch == "disk":  # Gauss points in r, not in r²
@@ -114,8 +114,10 @@ _PATCHES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 _AREAS = {"sphere": 4 * np.pi, "side": 2 * np.pi, "disk": np.pi, "square": 1.0}
 
 
-class Solid(Shape):
+class Solid(Combined):
     """A solid: `Ball`, `Cylinder`, `Box`, what two have in common (`&`), and one cut out of another (`-`)."""
+
+    measure = "volume"
 
     def __init__(self, tree: Tree, filled: Callable[[int], tuple[np.ndarray, np.ndarray]] | None = None):
         """`filled` gives Gauss points and weights where the solid has some of its own."""
@@ -123,13 +125,13 @@ class Solid(Shape):
         surfaces = [s for leaf in tree.leaves() for s in leaf.pieces]
         points = np.concatenate([s.quadrature(400)[0] for s in surfaces])
         self._size = float(np.ptp(points, axis=0).max())
-        self._surfaces: dict[str, Surface] = {}
+        self._pieces: dict[str, Surface] = {}
         kept = []
         for surface in surfaces:
             own = surface.quadrature(2000)[0]
             own = own[self._bounds_it(surface, own)]
             if len(own):
-                self._surfaces[surface.part] = surface
+                self._pieces[surface.part] = surface
                 kept.append(own)
         if not kept:
             raise ProblemError("The shape is empty: no point lies in all that is to overlap. Move its parts.")
@@ -145,26 +147,12 @@ class Solid(Shape):
         return self.tree.member(points - aside) != self.tree.member(points + aside)
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        return tuple(self._surfaces)
-
-    @property
     def volume(self) -> float:
         return self._volume
 
     @cached_property
     def _volume(self) -> float:
         return float(self.quadrature(1 << 16)[1].sum())
-
-    @property
-    def signature(self) -> dict[str, Any]:
-        return {"shape": self.tree.signature}
-
-    def contains(self, points: np.ndarray) -> np.ndarray:
-        return self.tree.member(np.asarray(points, float))
-
-    def ends(self, axis: int) -> tuple[str, ...]:
-        return ()
 
     def extent(self, part: str) -> float:
         """The area of a part."""
@@ -215,7 +203,7 @@ class Solid(Shape):
     def _sides(self) -> dict[str, float]:
         """1 where the solid lies inside of a surface, −1 where outside."""
         found = {}
-        for part, surface in self._surfaces.items():
+        for part, surface in self._pieces.items():
             points = surface.quadrature(2000)[0]
             points = points[self._bounds_it(surface, points)][:1]
             inner = self.tree.member(points - _ASIDE * self._size * surface.normal(points))
@@ -258,19 +246,9 @@ class Solid(Shape):
         points = low + _even(_SAMPLES, 3) * (high - low)
         return points[self.tree.member(points)]
 
-    def _of(self, part: str) -> Surface:
-        if part not in self._surfaces:
-            raise ProblemError(f"The shape has no part '{part}'. Its boundary: {', '.join(self.parts)}.")
-        return self._surfaces[part]
-
     def move(self, x: float, y: float, z: float) -> Solid:
         """The solid moved by (x, y, z)."""
         return self._mapped(np.eye(3), place((x, y, z), "The way of a solid", 3), "move", x, y, z)
-
-    def scale(self, factor: float) -> Solid:
-        """The solid with all coordinates multiplied by a factor."""
-        size = number(factor, "The factor of a shape", positive=True)
-        return self._mapped(size * np.eye(3), np.zeros(3), "scale", size)
 
     def _mapped(self, matrix: np.ndarray, shift: np.ndarray, method: str, *given: float) -> Solid:
         move = method, tuple(float(value) for value in given)
@@ -283,9 +261,6 @@ class Solid(Shape):
 
         tree = self.tree.each(lambda leaf: leaf.mapped(matrix, shift, move))
         return Solid(tree, None if filled is None else moved)
-
-    def __repr__(self) -> str:
-        return f"{self.tree.words}: volume {self.volume:.6g}, boundary {', '.join(self.parts)}"
 
 
 def _even(count: int, dimension: int) -> np.ndarray:
@@ -314,7 +289,7 @@ class Ball(Solid):
 
         def filled(count: int) -> tuple[np.ndarray, np.ndarray]:
             side = max(6, math.ceil((count / 2) ** (1 / 3)))
-            r, wr = panels(np.array([0.0, 1.0]), side)
+            r, wr = gauss_panels(np.array([0.0, 1.0]), side)
             on, weights = Surface("sphere", np.eye(3), np.zeros(3), surface.carrier, "").quadrature(
                 2 * side**2
             )
@@ -364,7 +339,7 @@ class Cylinder(Solid):
 
         def filled(count: int) -> tuple[np.ndarray, np.ndarray]:
             along = max(6, math.ceil((count / 2) ** (1 / 3)))
-            z, wz = panels(np.array([low, high]), along)
+            z, wz = gauss_panels(np.array([low, high]), along)
             flat, weights = surfaces[1].quadrature(2 * along**2)
             points = np.repeat(flat[None], along, 0)
             points[..., 2] = z[:, None]

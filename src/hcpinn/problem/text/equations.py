@@ -68,8 +68,8 @@ def read_equation(text: str, field: str, scope: Scope) -> Equation:
             plain = isinstance(part.inner, Name) and order == 2 and part.letters.count("t") == 1
             if not plain:
                 raise FormulaError(
-                    f"The equation states {field}_{'t' * order}, so no other one of that order can "
-                    "stand in it. Solve it for that.",
+                    f"The equation states {field}_{'t' * order}, so no other time "
+                    "derivative of that order may appear in it. Solve it for this one.",
                     max(part.at, 0),
                 )
     return Equation(field, order, right)
@@ -132,6 +132,6 @@ def _factor(term: Node, field: str, order: int) -> Node | None:
                     found = Chain(found, ((sign, part),))
             return found
     raise FormulaError(
-        f"Solve the equation for {field}_{'t' * order}: it can be multiplied by a factor, no more.",
+        f"Solve the equation for {field}_{'t' * order}: it may only be multiplied by a factor.",
         max(term.at, 0),
     )

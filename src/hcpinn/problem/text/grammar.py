@@ -1,7 +1,7 @@
 """The grammar of formulas: a Pratt parser, from tokens to a tree. Nothing is ever evaluated as code.
 
 Signs bind as in Python: ^ before the sign of a number, that before * and /, those before + and −, and those
-before < and >. Things side by side are multiplied. What two readers could read differently is refused.
+before < and >. Things side by side are multiplied. What could be read in two ways is refused.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from .tree import (
     Node,
     Number,
     Power,
+    chained,
     children,
     constant_of,
     is_number,
@@ -133,9 +134,9 @@ class Parser:
         if token.kind == "end":
             return
         if token.kind in ")]":
-            raise FormulaError(f"This '{token.text}' closes no bracket.", token.at)
+            raise FormulaError(f"This '{token.text}' has no opening bracket.", token.at)
         if token.kind == "=":
-            raise FormulaError("There is an '=' too many.", token.at)
+            raise FormulaError("There is one '=' too many.", token.at)
         raise FormulaError(f"'{token.text}' cannot stand here.", token.at)
 
     def expression(self, binding: int = 0) -> Node:
@@ -155,7 +156,7 @@ class Parser:
                 break
             if implicit:
                 self.check_product(left, token, divided)
-                left = _chained(left, "*", self.expression(_PRODUCT))
+                left = chained(left, "*", self.expression(_PRODUCT))
             else:
                 left = self.infix(left, self.advance())
             divided = token.kind == "/"
@@ -170,7 +171,7 @@ class Parser:
         if sign.kind == ".":
             name = self.advance()
             if name.kind != "name":
-                raise FormulaError("A derivative such as .xx follows a point.", sign.at)
+                raise FormulaError("A dot is followed by a derivative, as in .xx.", sign.at)
             if name.text in ("conj", "real", "imag", "laplacian"):
                 if self.token.kind == "(":
                     self.advance()
@@ -182,7 +183,7 @@ class Parser:
             if isinstance(left, Comparison):
                 return Comparison(left.first, (*left.rest, (sign.kind, other)), at=left.at)
             return Comparison(left, ((sign.kind, other),), at=sign.at)
-        return _chained(left, sign.kind, other, sign.at)
+        return chained(left, sign.kind, other, sign.at)
 
     def check_product(self, left: Node, token: Token, divided: bool) -> None:
         """Refuse a product without a sign where a sign may be missing, or where it is not clear."""
@@ -192,7 +193,7 @@ class Parser:
             plain = isinstance(left, Chain) and all(_is_plain(n) for n in children(left))
             if not (plain and token.spaced):
                 raise FormulaError(
-                    "This may be read in two ways: a / b c is either (a / b) c or a / (b c). Set brackets.",
+                    "This may be read in two ways: a / b c is either (a / b) c or a / (b c). Add brackets.",
                     token.at,
                 )
         last = left.rest[-1][1] if isinstance(left, Chain) and not left.is_sum else left
@@ -219,7 +220,7 @@ class Parser:
         if token.kind == "Δ":
             inner = self.expression(_POWER)
             if self.token.kind == "^" and self.tokens[self.number - 1].kind != ")":
-                raise FormulaError("Set brackets: Δ(u^2) or (Δu)^2.", self.token.at)
+                raise FormulaError("Add brackets: Δ(u^2) or (Δu)^2.", self.token.at)
             return Call("laplacian", (inner,), at=token.at)
         if token.kind in "([":
             return self.bracketed(token, {"(": ")", "[": "]"}[token.kind])
@@ -346,13 +347,6 @@ def _split(name: str, known: Iterable[str]) -> list[str] | None:
 
 def _base(name: str) -> str:
     return name.rpartition("_")[0]
-
-
-def _chained(left: Node, sign: str, right: Node, at: int = -1) -> Node:
-    """A longer chain, or a new one where the left is of another kind."""
-    if isinstance(left, Chain) and left.is_sum == (sign in "+-"):
-        return Chain(left.first, (*left.rest, (sign, right)), at=left.at)
-    return Chain(left, ((sign, right),), at=at if at >= 0 else left.at)
 
 
 def _is_plain(node: Node) -> bool:

@@ -117,9 +117,7 @@ class _Reader:
         }
         if order == 2 or "velocity" in self.values:
             if order == 1:
-                raise self.document.error(
-                    ("velocity",), "A velocity is given for an equation u_tt = … alone."
-                )
+                raise self.document.error(("velocity",), "Only an equation u_tt = … takes a velocity.")
             if "velocity" not in self.values:
                 raise self.document.error(
                     ("equation",),
@@ -281,9 +279,7 @@ class _Reader:
         for equation, path in zip(found, paths, strict=True):
             self.within(path, lambda e=equation: self.checked(e.right))
             if equation.order != found[0].order:
-                raise self.document.error(
-                    path, "All equations have the same order in time, but these have not."
-                )
+                raise self.document.error(path, "All equations must be of the same order in time.")
         return found
 
     def right_side(self, equations: list[Equation]) -> Formula:
@@ -341,7 +337,7 @@ class _Reader:
         found = {}
         for axis in self.axes:
             if axis not in given:
-                raise self.document.error(("boundary",), f"boundary says nothing of {axis}.")
+                raise self.document.error(("boundary",), f"boundary has no condition along {axis}.")
             found[axis] = self.along(axis, given[axis])
         return found
 
@@ -383,7 +379,7 @@ class _Reader:
         for side, sign in (("lower", -1.0), ("upper", 1.0)):
             at = (*path, side) if isinstance(given, dict) else path
             if side not in sides:
-                raise self.document.error(path, f"boundary says nothing of the {side} end of {axis}.")
+                raise self.document.error(path, f"boundary has no condition at the {side} end of {axis}.")
             own = self.conditions(at, sides[side], Wall(axis, sign))
             if own is None:
                 raise self.document.error(
@@ -549,7 +545,10 @@ _CULPRITS = (
     (r"horizon", "horizon"),
     (r"^start", "start"),
     (r"[Bb]reak", "breaks"),
-    (r"[Ii]nitial and boundary|[Bb]oundary|conditions?\b|data for .* at the|data at the|faces", "boundary"),
+    (
+        r"[Ii]nitial and boundary|[Bb]oundary|conditions?\b|data (for .* )?(at|on) the|data for .* meet",
+        "boundary",
+    ),
     (r"elocit", "velocity"),
     (r"nitial", "initial"),
 )

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ...errors import ProblemError
 from ...machine.precision import double
@@ -32,6 +33,7 @@ from .tree import (
     Negative,
     Node,
     Power,
+    chained,
     parts_of,
 )
 
@@ -40,7 +42,7 @@ class _Untold(Exception):
     """Something that formulas have no word for."""
 
 
-class Symbol:
+class Symbol(NDArrayOperatorsMixin):
     """A part of a formula that can be calculated with, as an `Expression` can."""
 
     is_symbol = True
@@ -71,69 +73,13 @@ class Symbol:
     def conj(self) -> Symbol:
         return self._with(Call("conj", (self.node,)))
 
-    def _chain(self, sign: str, left: Any, right: Any) -> Symbol:
-        return self._with(chained(node_of(left), sign, node_of(right)))
-
-    def __add__(self, other: Any) -> Symbol:
-        return self._chain("+", self, other)
-
-    def __radd__(self, other: Any) -> Symbol:
-        return self._chain("+", other, self)
-
-    def __sub__(self, other: Any) -> Symbol:
-        return self._chain("-", self, other)
-
-    def __rsub__(self, other: Any) -> Symbol:
-        return self._chain("-", other, self)
-
-    def __mul__(self, other: Any) -> Symbol:
-        return self._chain("*", self, other)
-
-    def __rmul__(self, other: Any) -> Symbol:
-        return self._chain("*", other, self)
-
-    def __truediv__(self, other: Any) -> Symbol:
-        return self._chain("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Symbol:
-        return self._chain("/", other, self)
-
-    def __pow__(self, other: Any) -> Symbol:
-        return self._with(Power(self.node, node_of(other)))
-
-    def __rpow__(self, other: Any) -> Symbol:
-        return self._with(Power(node_of(other), self.node))
-
-    def __neg__(self) -> Symbol:
-        return self._with(Negative(self.node))
-
-    def __pos__(self) -> Symbol:
-        return self
-
-    def __abs__(self) -> Symbol:
-        return self._with(Call("abs", (self.node,)))
-
-    def __mod__(self, other: Any) -> Symbol:
-        return self._with(Call("mod", (self.node, node_of(other))))
-
-    def __gt__(self, other: Any) -> Symbol:
-        return self._with(Comparison(self.node, ((">", node_of(other)),)))
-
-    def __ge__(self, other: Any) -> Symbol:
-        return self._with(Comparison(self.node, ((">=", node_of(other)),)))
-
-    def __lt__(self, other: Any) -> Symbol:
-        return self._with(Comparison(self.node, (("<", node_of(other)),)))
-
-    def __le__(self, other: Any) -> Symbol:
-        return self._with(Comparison(self.node, (("<=", node_of(other)),)))
-
     def __bool__(self) -> bool:
         raise _Untold("a choice by `if`")
 
     __float__ = __iter__ = None
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **named: Any) -> Any:
+        named.pop("out", None)  # of +=
         if method != "__call__" or named:
             return NotImplemented
         return self._with(applied(ufunc.__name__, [node_of(i) for i in inputs]))
@@ -163,19 +109,12 @@ def node_of(value: Any) -> Node:
     raise _Untold(f"a {type(value).__name__}")
 
 
-def chained(left: Node, sign: str, right: Node) -> Node:
-    """left sign right; a longer chain where left is one."""
-    if isinstance(left, Chain) and left.is_sum == (sign in "+-"):
-        return Chain(left.first, (*left.rest, (sign, right)))
-    return Chain(left, ((sign, right),))
-
-
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/"}
 _SIGNS |= {"sub": "-", "mul": "*", "div": "/", "add_any": "+"}
 _LESS = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<="}
 _LESS |= {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 _OTHER = {"logical_and": "and", "logical_or": "or", "logical_not": "not", "absolute": "abs", "rem": "mod"}
-_OTHER |= {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "conjugate": "conj"}
+_OTHER |= {"remainder": "mod", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "conjugate": "conj"}
 
 
 def applied(name: str, parts: Sequence[Node]) -> Node:
@@ -188,6 +127,8 @@ def applied(name: str, parts: Sequence[Node]) -> Node:
         return Power(parts[0], parts[1])
     if name in ("negative", "neg"):
         return Negative(parts[0])
+    if name == "positive":
+        return parts[0]
     if name == "square":
         return Power(parts[0], Literal(2))
     known = _OTHER.get(name) or ALIASES.get(name, name)

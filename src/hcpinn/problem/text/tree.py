@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -175,12 +176,10 @@ ALIASES = {
     "maximum": "max", "sgn": "sign", "asinh": "arcsinh", "atanh": "arctanh",
 }  # fmt: skip
 
-_COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-    "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b,
-}
+_BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+}  # fmt: skip
 
 
 def value_of(node: Node, names: Mapping[str, Any], curves: Mapping[str, Callable[[Any], Any]]) -> Any:
@@ -202,7 +201,7 @@ def value_of(node: Node, names: Mapping[str, Any], curves: Mapping[str, Callable
             case Chain():
                 found = value(node.first)
                 for sign, other in node.rest:
-                    found = _CHAIN[sign](found, value(other))
+                    found = _BINARY[sign](found, value(other))
                 return found
             case Derivative():
                 inner = value(node.inner)
@@ -223,14 +222,6 @@ def value_of(node: Node, names: Mapping[str, Any], curves: Mapping[str, Callable
     return value(node)
 
 
-_CHAIN: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-}
-
-
 def is_number(value: Any) -> bool:
     """Whether it is one of Python's numbers."""
     return isinstance(value, int | float | complex)
@@ -249,10 +240,17 @@ def power(base: Any, exponent: Any) -> Any:
 def _compared(first: Any, rest: list[tuple[str, Any]]) -> Any:
     found, last = None, first
     for sign, other in rest:
-        this = _COMPARE[sign](last, other)
+        this = _BINARY[sign](last, other)
         found = this if found is None else FUNCTIONS["and"].apply(found, this)
         last = other
     return found
+
+
+def chained(left: Node, sign: str, right: Node, at: int = -1) -> Node:
+    """left sign right; a longer chain where left is one of the same kind."""
+    if isinstance(left, Chain) and left.is_sum == (sign in "+-"):
+        return Chain(left.first, (*left.rest, (sign, right)), at=left.at)
+    return Chain(left, ((sign, right),), at=at if at >= 0 else left.at)
 
 
 def constant_of(node: Node) -> Number | None:

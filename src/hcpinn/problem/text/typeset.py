@@ -1,4 +1,4 @@
-"""Formulas for reading: as text that the grammar reads again, in Unicode for terminals, and in LaTeX."""
+"""Formulas for reading: as text that the grammar reads again, in Unicode for terminals, and in MathML."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from ..samples import Samples
 from ..sides import Side
 from ..unknown import Unknown
 from .shapes import write_domain
-from .symbols import chained, curves_of, node_of, nodes_of
+from .symbols import curves_of, node_of, nodes_of
 from .tokens import spelled
-from .tree import Derivative, Name, Node, constant_of
+from .tree import Derivative, Name, Node, chained, constant_of
 from .typeset import PLAIN, Style
 
 

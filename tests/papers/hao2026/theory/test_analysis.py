@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import hcpinn as hc
 from equations import LINEAR, method
-from hcpinn.cli import app
+from hcpinn.cli.commands import app
 from hcpinn.errors import MethodError
 from hcpinn.papers.hao2026.theory import Indicators, analyse, choices, compare_indicators
 from hcpinn.papers.hao2026.theory.stored import markdown_table, row_cells, table_rows
