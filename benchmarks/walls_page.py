@@ -105,7 +105,8 @@ def _trained(rows: Sequence[dict[str, Any]]) -> str:
         [
             "Exact walls beside the same conditions as [penalties](schemes.md#soft-conditions), trained by "
             "`expert` with `growth=None`; nothing else differs. “Grown” is `expert` as it comes, asked for "
-            "1e-8: [growth](schemes.md#growth) needs exact walls. Seconds include preparation and compilation.",
+            "1e-8: [growth](schemes.md#growth) needs exact walls. Seconds include preparation and "
+            "compilation.",
             "\n".join(lines),
             " ".join(said),
         ]

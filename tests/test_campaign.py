@@ -65,6 +65,9 @@ def test_a_fault_is_answered_by_a_sentence_and_costs_nothing(campaign, code):
     import faults
 
     own = faults.scene("a report")
-    outcomes = [faults.injected("a report", at, getattr(errno, code)) for at in range(0, own.operations, 3)]
+    outcomes = [
+        faults.injected("a report", at, getattr(errno, code))
+        for at in range(0, sum(own.operations.values()), 3)
+    ]
     assert not [found for found in outcomes if found["status"] == "raw error" or found.get("wrongly")]
     assert {found["status"] for found in outcomes} >= {"told"}

@@ -109,7 +109,7 @@ def test_of_several_lessons_over_the_whole_the_one_with_the_lowest_estimate_is_k
     seen, errors = [], iter([3.0, 1.0, 2.0])
 
     def estimate(self, window, found, finished):
-        seen.append(found.theta.copy())
+        seen.append(found.copy())
         return np.asarray([next(errors)])
 
     monkeypatch.setattr(Accuracy, "in_window", estimate)

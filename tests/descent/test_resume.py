@@ -250,7 +250,7 @@ def test_a_foreign_checkpoint_is_refused(folder):
 def rewritten(folder, *, version=None, header=None, arrays=None):
     """The checkpoint in `folder`, written anew with changes."""
     path = folder / CHECKPOINT
-    old_header, old_arrays = read_archive(path, kind="checkpoint", version=5)
+    old_header, old_arrays = read_archive(path, kind="checkpoint", version=6)
     write_archive(
         path,
         kind="checkpoint",

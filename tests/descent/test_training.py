@@ -61,8 +61,8 @@ class Start(Preparation):
         return self.prepared
 
     def function(self, run, windows):
-        [found] = windows
-        parameters = self.objective.unravel(jnp.asarray(found.theta[run]))
+        [theta] = windows
+        parameters = self.objective.unravel(jnp.asarray(theta[run]))
         return Piecewise.make(self.problem, [0.0, 1.0], [self.trial], [parameters])
 
     def residuals(self, run, function, points):

@@ -25,6 +25,7 @@ def begun(code, *, by=()):
 def ended(process, number=None):
     """Exit code and errors, after a signal."""
     if number is not None:
+        time.sleep(0.5)  # until what follows the announcement is under way
         process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     return process.returncode, errors
@@ -60,9 +61,18 @@ def test_a_signal_elsewhere_raises_and_lets_clean_up():
 def test_one_who_keeps_results_is_waited_for_until_a_second_signal():
     code = f"{BEGIN} {STARTED}\nfrom hcpinn.machine.interrupt import patient_interrupt\n"
     process = begun(f"{code}with patient_interrupt(): {STUCK}")
+    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     time.sleep(3.0)
     assert process.poll() is None
+    assert ended(process, signal.SIGINT) == (130, "Interrupted.\n")
+
+
+def test_the_second_signal_counts_though_the_first_was_heard():
+    code = f"{BEGIN} {STARTED}\nfrom hcpinn.machine.interrupt import patient_interrupt\n"
+    wait = "print('ready', flush=True); os.kill(os.getpid(), signal.SIGINT); time.sleep(0.2)"
+    process = begun(f"{code}with patient_interrupt(): {wait}; hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)")
+    time.sleep(2.0)
     assert ended(process, signal.SIGINT) == (130, "Interrupted.\n")
 
 

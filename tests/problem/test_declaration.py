@@ -184,7 +184,9 @@ def test_boundary_data_differ_between_the_ends():
     ("value", "slope"), [(1.0, 0.0), (float("nan"), 1.0), (1.0, float("inf")), (float("inf"), 1.0)]
 )
 def test_robin_factors_are_finite_and_have_a_slope(value, slope):
-    with pytest.raises(ProblemError, match=rf"value = {value}, slope = {slope}.*Dirichlet\(…\)"):
+    with pytest.raises(
+        ProblemError, match=r"needs a slope other than 0.*Dirichlet\(…\)|are numbers, but one is (nan|inf)"
+    ):
         hc.Robin(0.0, value=value, slope=slope)
 
 

@@ -95,7 +95,7 @@ def ignore() -> None:
 
 
 def _watch(bell: socket.socket) -> None:
-    """Leave where a signal is not heard in time, unless it is one that may wait for results to be kept."""
+    """Leave where a signal is not heard in time, unless it is the first, and results are being kept."""
     while True:
         select.select([bell], [], [])
         deadline = time.monotonic() + _PATIENCE
@@ -104,7 +104,7 @@ def _watch(bell: socket.socket) -> None:
         unheard = _rung(bell)
         if not unheard or not all(patient or signal.getsignal(n) in (leave, interrupt) for n in unheard):
             answered()  # also where someone else set a handler, and answers by it
-        elif len(unheard) > bool(patient):
+        elif len(unheard) > 1 or not patient or any(event.is_set() for event in patient):
             leave()
 
 
