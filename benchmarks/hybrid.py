@@ -40,8 +40,8 @@ from hcpinn.machine.provenance import provenance
 
 _WINDOW = 0.1
 _SEEDS = 3
-_NEURONS = (24, 48, 96)
-_STEPS = 1500
+_NEURONS = (24, 48)
+_STEPS = 800
 
 FISHER = hc.Problem(
     name="fisher on a ring",
