@@ -173,8 +173,12 @@ def draw(figures: Callable[[], Any], interrupted: threading.Event) -> None:
     if not interrupted.is_set():
         with contextlib.suppress(Left):
             supervised(figures)
-    if interrupted.is_set():
-        typer.echo("Interrupted. What was found is kept; figures may be missing.", err=True)
+
+
+def left_early() -> typer.Exit:
+    """What a command raises that was interrupted once there was something to keep."""
+    typer.echo("Interrupted. What was found is kept; figures may be missing.", err=True)
+    return typer.Exit(EXIT_INTERRUPTED)
 
 
 def show_facts(facts: Sequence[tuple[str, str]]) -> None:

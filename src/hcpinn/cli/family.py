@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, check_folder, draw, show_facts
+from .app import EXIT_NOT_CONVERGED, check_folder, draw, left_early, show_facts
 
 if TYPE_CHECKING:
     from ..problem import Problem
@@ -30,7 +30,7 @@ def solve_ranges(problem: Problem, method: str | None, folder: Path, options: di
             draw(lambda: _draw(family, folder), interrupted)
         show_facts(_facts(family, folder))
     if interrupted.is_set():
-        raise typer.Exit(EXIT_INTERRUPTED)
+        raise left_early()
     if not family.verdict.converged:
         raise typer.Exit(EXIT_NOT_CONVERGED)
 

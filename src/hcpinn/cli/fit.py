@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MethodError
-from .app import EXIT_INTERRUPTED, EXIT_NOT_CONVERGED, Seed, app, check_folder, draw, show_facts
+from .app import EXIT_NOT_CONVERGED, Seed, app, check_folder, draw, left_early, show_facts
 from .declared import HELP, METAVAR, folder_name, problem_from
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def fit(
         draw(lambda: _draw(found, folder), interrupted)
         _report(found, folder)
     if interrupted.is_set():
-        raise typer.Exit(EXIT_INTERRUPTED)
+        raise left_early()
     if not found.verdict.reliable:
         raise typer.Exit(EXIT_NOT_CONVERGED)
 

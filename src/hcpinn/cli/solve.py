@@ -12,13 +12,13 @@ import typer
 
 from ..errors import HcpinnError, MethodError
 from .app import (
-    EXIT_INTERRUPTED,
     EXIT_NOT_CONVERGED,
     CheckpointEvery,
     Seed,
     app,
     check_folder,
     draw,
+    left_early,
     show_facts,
 )
 from .declared import HELP, METAVAR, folder_name, problem_from
@@ -195,7 +195,7 @@ def solve(
             _write(solution, folder)
             _finish(solution, folder, interrupted, before, animation=animation, limited=bool(max_seconds))
     if solution.stop is Stop.INTERRUPTED or interrupted.is_set():
-        raise typer.Exit(EXIT_INTERRUPTED)
+        raise left_early()
     if not solution.verdict.converged:
         raise typer.Exit(EXIT_NOT_CONVERGED)
 

@@ -25,7 +25,7 @@ patient: list[threading.Event] = []
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-_PATIENCE = 1.5
+_PATIENCE = 1.2
 """Seconds that the main thread has to run the handler of a signal."""
 
 _LOOK = 0.05

@@ -18,7 +18,7 @@ from .interrupt import patient_interrupt
 
 T = TypeVar("T")
 
-ANSWER = 1.2
+ANSWER = 0.9
 """Seconds that interrupted work has to end by itself with the best it has."""
 
 _LOOK = 0.05
