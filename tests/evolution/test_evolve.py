@@ -11,9 +11,11 @@ import hcpinn as hc
 from declarations import declare, declare_dirichlet
 from hcpinn.evolution import Evolution, Function, applies, evolve
 from hcpinn.evolution.basis import Bases, orthonormal, quadrature
+from hcpinn.evolution.engine import Engine
 from hcpinn.evolution.estimate import Solved, unseen
 from hcpinn.evolution.features import sample
 from hcpinn.evolution.lift import Carrier
+from hcpinn.evolution.limits import Limits
 from hcpinn.evolution.outcome import Halted
 from hcpinn.evolution.pointwise import Pointwise
 from hcpinn.evolution.projection import Projection
@@ -233,6 +235,22 @@ def test_a_source_that_is_on_for_a_moment_is_found():
         initial=jnp.sin,
     )
     assert error(evolve(problem, accuracy=1e-6), exact) <= 1e-6
+
+
+def test_shorter_steps_do_not_pile_up_before_a_source_is_switched_on():
+    """Steps that may be a half of what is left to the next break would never come to it."""
+    problem = hc.Problem(
+        domain=hc.Interval(0, 2 * np.pi),
+        horizon=1.0,
+        rhs=lambda u, t, x: 0.1 * u.xx + np.where((t > 0.4) & (t < 0.6), 1.0, 0.0) * np.sin(x),
+        initial=0.0,
+    )
+    engine = Engine(problem, 1e-4, 0, Limits(), None, Evolution(), lambda so_far: None)
+    engine.prepare(Carrier(problem, 1e-4), Pointwise(problem))
+    engine.sharpened = 4
+    track = engine.advance(engine.project(40, [None], 0), 0).track
+    late = np.diff(track.times)[np.asarray(track.times[1:]) > 0.95]
+    assert late.min() > 1e-4
 
 
 def test_a_moving_front_is_found_and_resolved():

@@ -128,7 +128,34 @@ def test_functions_that_mix_points_are_refused(function):
         ),
         (lambda u, k: np.sinc(u) + np.nan_to_num(u), lambda u: jnp.sinc(u) + u),
         (lambda u, k: np.array([k * u]), lambda u: 2.0 * u),
+        (
+            lambda u, k: np.where((u > 0.2) & ~(u > 0.6), k, u),
+            lambda u: jnp.where((u > 0.2) & (u <= 0.6), 2.0, u),
+        ),
+        (lambda u, k: np.where((u < 0.2) | (u == u), 1.0, u), lambda u: jnp.ones_like(u)),
+        (lambda u, k: np.where((u != u) ^ (u > 0.4), 1.0, u), lambda u: jnp.where(u > 0.4, 1.0, u)),
+        (
+            lambda u, k: np.select([u < 0.2, u < 0.6], [k, u], -u),
+            lambda u: jnp.where(u < 0.2, 2.0, jnp.where(u < 0.6, u, -u)),
+        ),
     ],
 )
 def test_functions_of_numpy_that_take_each_point_by_itself_are_accepted(numpy, jax_numpy):
     np.testing.assert_allclose(evaluate(lambda u, k: numpy(u, k), k=2.0), jax_numpy(field(X)), rtol=1e-6)
+
+
+def test_a_quantity_that_is_changed_in_place_is_a_new_one():
+    def rhs(u):
+        total = u
+        total += 1.0
+        total *= u
+        return total.x - u
+
+    expected = first(lambda x: (field(x) + 1) * field(x)) - field(X)
+    np.testing.assert_allclose(evaluate(rhs), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rhs", [lambda u: u.xx + u @ u, lambda u: u.xx + np.matmul(u, [1.0])])
+def test_products_of_matrices_are_refused(rhs):
+    with pytest.raises(ProblemError, match="mixes the values at several points"):
+        declare(rhs=rhs)

@@ -53,6 +53,41 @@ def test_fast_forcing_in_step_with_the_output_times_is_not_aliased():
     )
 
 
+def _lit(t, rate):
+    """∫ e^{−rate (t − s)} over the time for which a lamp was lit, from 0.31 to 0.34."""
+    since = lambda a: np.where(t > a, -np.expm1(-rate * np.maximum(t - a, 0)) / rate, 0.0)
+    return 10 * (since(0.31) - since(0.34))
+
+
+@pytest.mark.parametrize("wall", [hc.Dirichlet(0.0), hc.Neumann(0.0)])
+def test_what_is_switched_on_for_a_moment_moves_what_was_at_rest(wall):
+    shape = np.sin if isinstance(wall, hc.Dirichlet) else np.cos
+    check(
+        lambda t, x: _lit(t, 0.1 * np.pi**2) * shape(np.pi * x),
+        rhs=lambda u, t, x: 0.1 * u.xx + np.where((t > 0.31) & (t < 0.34), 10.0, 0.0) * shape(np.pi * x),
+        initial=0.0,
+        boundary=wall,
+    )
+
+
+def test_a_square_at_rest_is_moved_too():
+    problem = hc.Problem(
+        domain=hc.Box((0, 1), (0, 1)),
+        horizon=1.0,
+        rhs=lambda u, t, x, y: (
+            0.1 * u.laplacian
+            + np.where((t > 0.31) & (t < 0.34), 10.0, 0.0) * np.sin(np.pi * x) * np.cos(np.pi * y)
+        ),
+        initial=0.0,
+        boundary={"x": hc.Dirichlet(0.0), "y": hc.Neumann(0.0)},
+    )
+    reference = solve_reference(problem, times=9, points=17, tolerance=1e-7, cache=False)
+    t, x, y = np.meshgrid(reference.times, *reference.coordinates, indexing="ij")
+    exact = _lit(t, 0.2 * np.pi**2) * np.sin(np.pi * x) * np.cos(np.pi * y)
+    assert np.abs(reference.values["u"] - exact).max() < 1e-7
+    assert reference.error_estimate < 1e-6
+
+
 def test_a_narrow_source_on_zero_data_is_seen():
     """uₜ = 0.2 uₓₓ + δ-like source: from zero data, which a grid that misses the source leaves at zero."""
     width, at = 1e-4, 0.3712

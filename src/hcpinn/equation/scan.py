@@ -7,6 +7,7 @@ they change.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -75,6 +76,14 @@ class Line:
     def shortest(self) -> float:
         """The shortest length of a pulse; infinite without."""
         return min((f.length for f in self.features if f.length > 0), default=np.inf)
+
+    def quadrature(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places between the breaks, some of them in every pulse, and the length that each stands for."""
+        edges = np.array([self.low, *self.tapered, self.high])
+        each = max(3, math.ceil(33 / (len(edges) - 1)))
+        shares = (np.arange(each) + 0.5) / each
+        places = edges[:-1, None] + np.diff(edges)[:, None] * shares
+        return places.ravel(), np.repeat(np.diff(edges) / each, each)
 
     def swings(self, begin: Any, end: Any) -> Any:
         """How often something goes through its whole range between two places: the most of all."""

@@ -67,7 +67,7 @@ _SWINGS = 0.37, 0.5
 """The share of its range that anything in F or the data may cross in a step, in even and in odd passes."""
 
 _SHARPER = 16.0, 0.55
-"""Divides the tolerance of time steps, and multiplies the longest one, where more features do not help.
+"""Divides the tolerance of time steps, and multiplies what may swing in one, where more features do not help.
 
 About the square of the factor between two passes, so that consecutive ones never take similar steps.
 """
@@ -333,8 +333,7 @@ class Engine:
 
         def longest(time: float) -> float:
             """No step passes over what F or the data do."""
-            reach = scan(self.problem).time.reach(time, _SWINGS[number % 2])
-            return reach * _SHARPER[1] ** self.sharpened
+            return scan(self.problem).time.reach(time, _SWINGS[number % 2] * _SHARPER[1] ** self.sharpened)
 
         # Steps of two passes never coincide, else their errors in time would be the same and go unseen.
         growth = 8.0 if number % 2 else 4.0

@@ -8,7 +8,6 @@ right-hand side touches exactly the derivatives of the fields that it needs.
 from __future__ import annotations
 
 import contextlib
-import operator
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -53,7 +52,7 @@ class PointwiseError(ProblemError):
     """A quantity at all points at once is used like one number."""
 
 
-class Expression:
+class Expression(np.lib.mixins.NDArrayOperatorsMixin):
     """A quantity on the right-hand side of a PDE: differentiate it with `.x`, `.xx`, `.xy`…
 
     It takes part in arithmetic, and NumPy's functions apply to it: `np.sin(u)`.
@@ -141,8 +140,7 @@ class Expression:
     def _wrap(self, other: Any) -> Expression:
         return other if isinstance(other, Expression) else constant(other, self._axes)
 
-    def __add__(self, other: Any) -> Expression:
-        other = self._wrap(other)
+    def _plus(self, other: Expression) -> Expression:
         if other.is_zero:
             return self
         if self.is_zero:
@@ -153,8 +151,7 @@ class Expression:
             lambda a: self.derivative(a) + other.derivative(a),
         )
 
-    def __mul__(self, other: Any) -> Expression:
-        other = self._wrap(other)
+    def _times(self, other: Expression) -> Expression:
         if self.is_zero or other.is_zero:
             return constant(0.0, self._axes)
         if _is_one(other):
@@ -167,7 +164,7 @@ class Expression:
             lambda a: self.derivative(a) * other + self * other.derivative(a),
         )
 
-    def __pow__(self, exponent: Any) -> Expression:
+    def _power(self, exponent: Any) -> Expression:
         if isinstance(exponent, np.generic):
             exponent = exponent.item()
         if not isinstance(exponent, int | float):
@@ -184,52 +181,15 @@ class Expression:
             lambda a: exponent * self ** (exponent - 1) * self.derivative(a),
         )
 
-    def __truediv__(self, other: Any) -> Expression:
-        return self * self._wrap(other) ** -1
-
-    def __neg__(self) -> Expression:
-        return self * -1.0
-
-    def __pos__(self) -> Expression:
-        return self
-
-    def __sub__(self, other: Any) -> Expression:
-        return self + self._wrap(other) * -1.0
-
-    def __rsub__(self, other: Any) -> Expression:
-        return self._wrap(other) - self
-
-    def __rtruediv__(self, other: Any) -> Expression:
-        return self._wrap(other) / self
-
-    def __rpow__(self, other: Any) -> Expression:
-        return apply(jnp.power, self._wrap(other), self)
-
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-    def __abs__(self) -> Expression:
+    def _modulus(self) -> Expression:
         def derivative(a: int) -> Expression:
             slope = self.conj() * self.derivative(a)
             return (slope.real / abs(self))._marked()
 
         return _Modulus(self._axes, lambda: jnp.abs(self.value), derivative, self)
 
-    def _compare(self, compare: Callable[..., Any], other: Any) -> Expression:
-        other = self._wrap(other)
-        return Expression(self._axes, lambda: compare(self.value, other.value), None)._marked()
-
-    def __gt__(self, other: Any) -> Expression:
-        return self._compare(operator.gt, other)
-
-    def __ge__(self, other: Any) -> Expression:
-        return self._compare(operator.ge, other)
-
-    def __lt__(self, other: Any) -> Expression:
-        return self._compare(operator.lt, other)
-
-    def __le__(self, other: Any) -> Expression:
-        return self._compare(operator.le, other)
+    def __hash__(self) -> int:
+        return id(self)  # as `==` compares values
 
     def __bool__(self) -> bool:
         raise PointwiseError(
@@ -252,36 +212,36 @@ class Expression:
 
     __iter__ = None  # which would else try the entries
 
-    def __mod__(self, other: Any) -> Expression:
-        return apply(jnp.mod, self, other)
-
-    def __rmod__(self, other: Any) -> Expression:
-        return apply(jnp.mod, other, self)
-
-    def __floordiv__(self, other: Any) -> Expression:
-        return apply(jnp.floor_divide, self, other)
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method != "__call__" or kwargs:
+        """Python's operators come here too: `u += v` with `out`, which is no more than `u = u + v`."""
+        written = kwargs.pop("out", inputs[:1])
+        if method != "__call__" or kwargs or ufunc.nout > 1 or written[0] is not inputs[0]:
             return NotImplemented
-        if ufunc.__name__ in _ARITHMETIC:
-            return _ARITHMETIC[ufunc.__name__](*(self._wrap(i) for i in inputs))
+        if ufunc.signature is not None:
+            raise _mixes(ufunc.__name__)
+        if ufunc is np.power:
+            return self._wrap(inputs[0])._power(inputs[1])
+        if ufunc in _ARITHMETIC:
+            return _ARITHMETIC[ufunc](*map(self._wrap, inputs))
         name = ufunc.__name__
         function = getattr(jnp, name, None) or getattr(jax.scipy.special, name, None)
-        return NotImplemented if function is None else apply(function, *inputs)
+        if function is None:
+            return NotImplemented
+        if ufunc in _CONDITIONS:
+            wrapped = [self._wrap(i) for i in inputs]
+            return Expression(self._axes, lambda: function(*(w.value for w in wrapped)), None)._marked()
+        return apply(function, *inputs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func in (np.real, np.imag):
             return getattr(args[0], func.__name__)
+        if func is np.select:
+            return _selected(*args, **kwargs)
         function = getattr(jnp, func.__name__, None)
         if function is None or kwargs:
             return NotImplemented
         if not _elementwise(func, args):
-            raise ProblemError(
-                f"The right-hand side applies np.{func.__name__} to a field, a coordinate or one of their "
-                "derivatives. It mixes the values at several points, as means, norms, integrals and shifts "
-                "do, but F at a point may depend on the fields and their derivatives at that point only."
-            )
+            raise _mixes(func.__name__)
         return apply(function, *(jnp.asarray(a) if isinstance(a, list | tuple) else a for a in args))
 
     def __repr__(self) -> str:
@@ -295,11 +255,11 @@ class _Modulus(Expression):
         super().__init__(axes, value, derivative)
         self._inner = inner
 
-    def __pow__(self, exponent: Any) -> Expression:
+    def _power(self, exponent: Any) -> Expression:
         if isinstance(exponent, int | float) and exponent > 0 and exponent % 2 == 0:
             square = (self._inner.conj() * self._inner).real
             return square ** (int(exponent) // 2)
-        return super().__pow__(exponent)
+        return super()._power(exponent)
 
 
 def constant(value: Any, axes: tuple[str, ...]) -> Expression:
@@ -396,16 +356,37 @@ def _is_one(expression: Expression) -> bool:
     return expression._derivative is None and _is_number(expression._value, 1)
 
 
-_ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "true_divide": operator.truediv,
-    "power": operator.pow,
-    "negative": operator.neg,
-    "positive": operator.pos,
-    "absolute": operator.abs,
-    "square": lambda u: u**2,
-    "reciprocal": lambda u: u**-1,
+def _selected(conditions: Any, choices: Any, default: Any = 0.0) -> Any:
+    """`np.select`: the choice of the first condition that holds."""
+    found = default
+    for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
+        found = np.where(condition, choice, found)
+    return found
+
+
+def _mixes(name: str) -> ProblemError:
+    return ProblemError(
+        f"The right-hand side applies np.{name} to a field, a coordinate or one of their derivatives. It "
+        "mixes the values at several points, as means, norms, integrals and shifts do, but F at a point may "
+        "depend on the fields and their derivatives at that point only."
+    )
+
+
+_ARITHMETIC: dict[np.ufunc, Callable[..., Expression]] = {
+    np.add: Expression._plus,
+    np.subtract: lambda a, b: a + b * -1.0,
+    np.multiply: Expression._times,
+    np.divide: lambda a, b: a * b**-1,
+    np.negative: lambda a: a * -1.0,
+    np.positive: lambda a: a,
+    np.absolute: Expression._modulus,
+    np.square: lambda a: a**2,
+    np.reciprocal: lambda a: a**-1,
 }
+
+_CONDITIONS = {
+    np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal,
+    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert,
+    np.logical_and, np.logical_or, np.logical_xor, np.logical_not,
+}  # fmt: skip
+"""They hold or not, and have no slope."""

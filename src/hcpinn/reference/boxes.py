@@ -156,9 +156,9 @@ class _Refinement:
         shape = (len(times), *map(len, self.axes))
         flags = self.problem.complex_fields
         interval = float(times[1] - times[0])
-        integrator = Integrator(modal.rates, modal.force, interval, rtol)
         states = np.empty((len(times), len(modal.rates)), modal.rates.dtype)
         states[0] = modal.start()
+        integrator = Integrator(modal.rates, modal.force, interval, rtol, self._size(modal, states[0]))
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 for number in range(1, len(times)):
@@ -182,6 +182,13 @@ class _Refinement:
         for array, exact in zip(found, initial_on_grid(self.problem, self.axes), strict=True):
             array[0] = exact
         return found, modal.tail(states[1:])
+
+    def _size(self, modal: Modal, start: np.ndarray) -> float:
+        """About how large the state becomes: where it begins at nothing, what F adds to it."""
+        if start.any():
+            return float(np.linalg.norm(start))
+        times, weights = scan(self.problem).time.quadrature()
+        return float(weights @ [np.linalg.norm(modal.force(np.array([t]), start[None])) for t in times])
 
     def _pieces(self, begin: float, end: float) -> list[tuple[float, float]]:
         """An output interval, cut where F or the data jump in time."""

@@ -247,16 +247,16 @@ class Collocation:
 
     def _sizes(self) -> np.ndarray:
         """About how large each component becomes: the initial and boundary data, or what F adds to them."""
-        problem, begin, end = self.problem, float(self.problem.start), float(self.problem.horizon)
         size = np.abs(self.initial).max(axis=1)
-        times = np.linspace(begin, end, 33)
-        if not problem.periodic:
+        times, weights = scan(self.problem).time.quadrature()
+        if not self.problem.periodic:
             data = np.stack([self._from_data @ np.asarray(self._ends(t)) for t in times])
             size = np.maximum(size, np.abs(data).max(axis=(0, 1)))
         if not size.all():
-            rates = np.stack([np.abs(self.rates(t, 0 * self.initial)).max(axis=1) for t in times[1:-1]])
-            size = np.where(size > 0, size, (end - begin) * rates.mean(axis=0))
-        return np.maximum(size, max(1e-3 * float(size.max()), 1e-250))
+            rates = np.stack([np.abs(self.rates(t, 0 * self.initial)).max(axis=1) for t in times])
+            size = np.where(size > 0, size, weights @ rates)
+        size = np.where(size.any(), size, 1.0)
+        return np.maximum(size, 1e-3 * float(size.max()))
 
     def corner_notes(self) -> list[str]:
         """Where F(u₀) and g′(0) disagree at an end, the solution is not smooth in that corner."""

@@ -390,7 +390,7 @@ def test_operators_on_fields_are_written_and_those_without_a_word_are_not():
     lookup, at = (lambda field, index: jnp.asarray([0.7, -1.2])), [jnp.zeros(2), jnp.asarray([0.2, 0.8])]
     given = hc.Problem(rhs=rhs, **settings).evaluate_rhs(lookup, at)
     np.testing.assert_allclose(again.evaluate_rhs(lookup, at)[0], given[0], rtol=1e-15)
-    equal = hc.Problem(rhs=lambda u: u.xx + (1.0 if u == 0 else 2.0), **settings)
+    equal = hc.Problem(rhs=lambda u: u.xx + np.where(u == 0, 1.0, 2.0), **settings)
     with pytest.raises(hc.HcpinnError, match="rhs cannot be written as text: it uses the function equal"):
         equal.to_text()
 
