@@ -1,5 +1,6 @@
 """The reference is computed beside the training, which waits for it only where it is needed."""
 
+import dataclasses
 import functools
 import signal
 import threading
@@ -59,8 +60,12 @@ class Watch(Progress):
 
 @pytest.fixture
 def solver(monkeypatch):
-    """Put another solver of references in place of the real one."""
-    return lambda function: monkeypatch.setattr("hcpinn.solving.references.solve_reference", function)
+    """Put another solver of references, a function of the problem, in place of the real one."""
+
+    def put(function):
+        monkeypatch.setattr("hcpinn.solving.references.solve_reference", lambda p, **_: function(p))
+
+    return put
 
 
 def solve(chosen, watch=None, *, accuracy=EASY, **options):
@@ -251,3 +256,17 @@ def test_an_engine_that_is_not_done_in_time_is_left_and_what_it_had_is_kept(solv
     assert solution.stop is Stop.INTERRUPTED
     assert 0 < len(solution.history.loss) < 600
     assert np.isfinite(solution(0.3, 0.1))
+
+
+def test_a_reference_that_is_not_done_in_time_serves_as_it_is(monkeypatch):
+    def endless(problem, keep):
+        for worse in (1e-3, 1e-5):
+            keep(dataclasses.replace(exact(problem), error_estimate=worse))
+        while True:
+            raise_if_abandoned()
+            time.sleep(0.001)
+
+    monkeypatch.setattr("hcpinn.solving.references.solve_reference", endless)
+    solution = hc.solve(DECAY, "evolve", max_seconds=6.0, progress=False)
+    assert solution.verdict.status == "converged"
+    assert solution.reference.error_estimate == 1e-5

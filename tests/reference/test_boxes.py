@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hcpinn.equation import fingerprint
-from hcpinn.problem import Box, Dirichlet, Interval, Periodic, Problem
+from hcpinn.problem import Box, Dirichlet, Interval, Neumann, Periodic, Problem
 from hcpinn.reference import solve_reference
 
 PERIOD = (0, 2 * np.pi)
@@ -84,6 +84,61 @@ def on_square(boundary):
         initial=lambda x, y: jnp.sin(x) * jnp.sin(y),
         name="square",
     )
+
+
+def test_waves_in_a_cavity_whose_walls_hold_one_of_two_fields():
+    cavity = Problem(
+        domain=Interval(0, 1),
+        horizon=2.0,
+        boundary={"E": Dirichlet(0.0), "H": ([], [])},
+        rhs=lambda E, H: (H.x, E.x),
+        initial=(lambda x: jnp.sin(3 * jnp.pi * x), 0.0),
+    )
+    k = 3 * np.pi
+    check(cavity, lambda t, x: (np.sin(k * x) * np.cos(k * t), np.cos(k * x) * np.sin(k * t)))
+
+
+def test_what_diffuses_drives_what_is_carried_along():
+    """vₜ = −vₓ + u with vₓ = 0 where it enters: u is cos πx, which decays."""
+    rate = 0.1 * np.pi**2
+    exact = lambda t, x: np.exp(-rate * t) * np.cos(np.pi * x)
+    driven = Problem(
+        domain=Interval(0, 1),
+        horizon=1.0,
+        boundary={"u": Neumann(0.0), "v": (Dirichlet(lambda t: jnp.exp(-rate * t)), [])},
+        rhs=lambda u, v, t, x: (
+            0.1 * u.xx,
+            -v.x + u - (1 + rate) * np.exp(-rate * t) * np.cos(np.pi * x)
+            - np.pi * np.exp(-rate * t) * np.sin(np.pi * x),
+        ),
+        initial=(lambda x: jnp.cos(jnp.pi * x),) * 2,
+    )  # fmt: skip
+    check(driven, lambda t, x: (exact(t, x),) * 2)
+
+
+def test_sound_in_a_box():
+    k, w = np.pi, np.sqrt(2) * np.pi
+    box = Problem(
+        domain=Box((0, 1), (0, 1)),
+        horizon=1.0,
+        boundary={
+            "p": {"x": ([], []), "y": ([], [])},
+            "u": {"x": Dirichlet(0.0), "y": ([], [])},
+            "v": {"x": ([], []), "y": Dirichlet(0.0)},
+        },
+        rhs=lambda p, u, v: (-u.x - v.y, -p.x, -p.y),
+        initial=(lambda x, y: jnp.cos(k * x) * jnp.cos(k * y), 0.0, 0.0),
+    )
+
+    def exact(t, x, y):
+        speed = k / w * np.sin(w * t)
+        return (
+            np.cos(k * x) * np.cos(k * y) * np.cos(w * t),
+            np.sin(k * x) * np.cos(k * y) * speed,
+            np.cos(k * x) * np.sin(k * y) * speed,
+        )
+
+    check(box, exact, points=17)
 
 
 def test_fingerprints_know_the_conditions_of_each_axis():

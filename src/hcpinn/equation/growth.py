@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 import jax
 import numpy as np
-from jaxtyping import Array
 
 from ..machine.precision import double
 from ..problem import Problem
-from .probes import slopes, slots
-from .start import initial_jet
+from .start import initial_slopes
 
 _PLACES, _WAVES = 64, 48
-
-
-def _slopes(problem: Problem, points: Array) -> list[dict[Any, Array]]:
-    """The slopes of F on the initial state, and those with respect to conjugates."""
-    jet = initial_jet(problem, points, problem.derivatives)
-    fields = {index: problem.to_fields(values) for index, values in jet.items()}
-    values = {(n, i): fields[i][n] for n, i in slots(problem)}
-    at = [points[:, i] for i in range(len(problem.axes))]
-    return [slopes(problem, values, at, slots(problem), conjugate=c) for c in (False, True)]
 
 
 def growth_rate(problem: Problem) -> float:
@@ -37,7 +23,9 @@ def growth_rate(problem: Problem) -> float:
     inside = problem.domain.inside(0.01 + 0.98 * rng.random((_PLACES, problem.domain.dimension)))
     with double():
         points = np.column_stack([np.full(_PLACES, problem.start), inside])
-        direct, mirrored = jax.jit(partial(_slopes, problem))(points)
+        direct, mirrored = jax.jit(
+            lambda at: [initial_slopes(problem, at, conjugate=c) for c in (False, True)]
+        )(points)
     count, order = len(problem.fields), problem.order
     highest = 0.0
     shortest = min(problem.domain.lengths)

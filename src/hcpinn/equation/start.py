@@ -1,4 +1,4 @@
-"""The derivatives of the initial data: of u₀, and of the initial velocity where there is one."""
+"""The derivatives of the initial data, of u₀ and of the initial velocity, and the slopes of F on them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from jaxtyping import Array
 
 from ..problem import Index, Problem
 from .derivatives import Jet, nested
+from .probes import Slot, slopes, slots
 
 
 def initial_jet(problem: Problem, coordinates: Array, indices: Iterable[Index]) -> Jet:
@@ -28,3 +29,13 @@ def initial_jet(problem: Problem, coordinates: Array, indices: Iterable[Index]) 
             jet = nested(values, coordinates, still)
             found |= {index: jet[place] for index, place in zip(own, still, strict=True)}
     return found
+
+
+def initial_slopes(
+    problem: Problem, coordinates: Array, *, conjugate: bool = False
+) -> dict[tuple[int, Slot], Array]:
+    """∂F_f/∂D on the initial state at coordinates (t, x, …), by field f and argument D; see `slopes`."""
+    jet = initial_jet(problem, coordinates, problem.derivatives)
+    fields = {index: problem.to_fields(values) for index, values in jet.items()}
+    values = {(n, i): fields[i][n] for n, i in slots(problem)}
+    return slopes(problem, values, list(coordinates.T), slots(problem), conjugate=conjugate)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import time as clock
+from collections.abc import Iterator
 
 import jax.numpy as jnp
 import numpy as np
 
-from ..equation import scan
+from ..equation import scan, unclosed
 from ..equation.probes import slots
 from ..equation.projection import initial_on_grid
 from ..equation.split import middle_slopes, split
@@ -17,7 +19,7 @@ from ..problem import Problem
 from .data import BoundaryData
 from .exponential import Integrator, Stuck
 from .modal import Coupling, Modal, Pointwise
-from .result import HOPELESS, ROUNDING, SolverResult, relative_change
+from .result import HOPELESS, ROUNDING, SolverResult, relative_change, weighed
 
 _FIRST = {1: 32, 2: 20, 3: 12}
 _MOST = {1: 480, 2: 128, 3: 44}
@@ -26,11 +28,19 @@ _MOST = {1: 480, 2: 128, 3: 44}
 _LOOSE, _TIGHTEST = 1e-5, 1e-12
 """The integrator's tolerance while the degree is searched for, and the smallest it can use."""
 
+_ENOUGH = 1e-6
+"""A change below which one that falls slowly is not followed to the largest degree."""
+
+_PATIENCE = 25.0
+"""Seconds after which it is not followed further either."""
+
 _BATCH = 1 << 22
 
 
-def solve_box(problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float) -> SolverResult:
-    """Values per field, estimated relative error, a sentence on the method, and notes."""
+def solve_box(
+    problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float
+) -> Iterator[SolverResult]:
+    """Better and better ones; the last is as good as it gets."""
     _check(problem)
     return _Refinement(problem, times, axes, tolerance).run()
 
@@ -45,45 +55,54 @@ class _Refinement:
         self.parts, self.pointwise, self.data = split(problem), Pointwise(problem), BoundaryData(problem)
         self.middle: Coupling = {}
         self.spaces: dict[int, Modal] = {}
-        self.runs: dict[tuple[int, float], tuple[list[np.ndarray], float]] = {}
+        self.runs: dict[tuple[int, int | None], tuple[list[np.ndarray], float]] = {}
         self.why = ""
+        self.begun = clock.monotonic()
 
-    def run(self) -> SolverResult:
+    def run(self) -> Iterator[SolverResult]:
         """Degree by the tail of quick runs; then tolerance and degree refined until the values settle."""
         self.middle = self._middle()
-        degree = self._degree()
+        degree, level, before = self._degree(), 1, math.inf
         while True:
+            in_time, level = self._settle(degree, level)
             wider = self._wider(degree)
-            in_time, rtol = self._settle(degree)
-            in_space = relative_change(self._solve(wider, 10 * rtol)[0], self._solve(degree, 10 * rtol)[0])
-            if (
-                in_space <= self.target
-                or in_time > self.target
-                or self._wider(wider) > _MOST[self.dimensions]
-            ):
+            in_space = relative_change(self._solve(wider, level - 1)[0], self._solve(degree, level - 1)[0])
+            if in_time + in_space <= HOPELESS:
+                yield self._result(degree, wider, level, in_time, in_space)
+            if in_space <= self.target or in_time > self.target or self._settled(wider, in_space, before):
                 break
-            degree = wider
-        estimate = in_time + in_space
-        if not estimate <= HOPELESS:
+            degree, before = wider, in_space
+        if not in_time + in_space <= HOPELESS:
             raise NoReferenceError(
                 f"The spectral reference of {self.problem.name} did not converge: with degree {degree} its "
-                f"relative change is still {estimate:.1e}. The solution may blow up or form a shock; "
-                "shorten the horizon, or add diffusion."
+                f"relative change is still {in_time + in_space:.1e}. The solution may blow up or form a "
+                "shock; shorten the horizon, or add diffusion."
             )
-        notes = []
-        if max(in_time, in_space) > self.tolerance:
-            notes.append(
-                f"The tolerance {self.tolerance:.0e} was not reached: the error is estimated as "
-                f"{in_time:.1e} from refining the step and {in_space:.1e} from refining the grid."
-            )
+
+    def _settled(self, degree: int, change: float, before: float) -> bool:
+        """Whether larger degrees are too large, or would lower what is small already too slowly."""
+        if self._wider(degree) > _MOST[self.dimensions]:
+            return True
+        enough = change <= _ENOUGH or clock.monotonic() - self.begun > _PATIENCE
+        return enough and not self._promises(degree, change, degree / 1.3, before)
+
+    def _promises(self, degree: int, size: float, lower: float, before: float) -> bool:
+        """Whether what was `before` at a lower degree, and is `size` now, can become small enough."""
+        if not (0 < size < math.inf and 0 < before < math.inf):
+            return True
+        order = math.log(before / size) / math.log(degree / lower)
+        return order > 0 and size * (degree / _MOST[self.dimensions]) ** order <= 10 * self.target
+
+    def _result(self, degree: int, wider: int, level: int, in_time: float, in_space: float) -> SolverResult:
         what = "Legendre" if not self.problem.periodic else "Fourier"
         if any(ends.periodic for ends in self.problem.boundaries) and not self.problem.periodic:
             what = "Legendre and Fourier"
+        rtol = self._rtol(level)
         solver = (
             f"{what} Galerkin method of degree {degree} per axis, exponential collocation of order 7 with "
             f"tolerance {rtol:.0e}; checked against tolerance {10 * rtol:.0e} and degree {wider}."
         )
-        return SolverResult(self._solve(degree, rtol)[0], estimate, solver, tuple(notes))
+        return weighed(self._solve(degree, level)[0], in_time, in_space, self.tolerance, solver)
 
     def _middle(self) -> Coupling:
         """Linear terms that approximate the nonlinear ones: for instance diffusivities at the start."""
@@ -116,16 +135,19 @@ class _Refinement:
         return self.spaces[degree]
 
     def _degree(self) -> int:
-        degree, size = _FIRST[self.dimensions], self._solve(_FIRST[self.dimensions], _LOOSE)[1]
+        degree, size = _FIRST[self.dimensions], self._solve(_FIRST[self.dimensions], None)[1]
         most = _MOST[self.dimensions]
         while 10 * self.tolerance < size and self._wider(degree) <= most:
             # The spectrum of a smooth solution falls off like e^{−ak}.
             factor = math.log(self.tolerance / 10) / math.log(min(max(size, 1e-300), 0.3))
             finer = min(math.ceil(min(max(factor, 1.3), 2.2) * degree), most)
-            smaller = self._solve(finer, _LOOSE)[1]
-            if size < _LOOSE and smaller > size / 4:
-                return degree
+            smaller = self._solve(finer, None)[1]
+            if size < 10 * _LOOSE and smaller > size / 4:
+                return degree  # what is left in the tail comes from the loose steps
+            promising = self._promises(finer, smaller, degree, size)
             degree, size = finer, smaller
+            if size < _LOOSE and not promising:
+                return degree
         if not math.isfinite(size):
             raise NoReferenceError(
                 f"The spectral reference of {self.problem.name} could not be integrated to t = "
@@ -134,22 +156,27 @@ class _Refinement:
             )
         return degree
 
-    def _settle(self, degree: int) -> tuple[float, float]:
-        """The last change on tightening the tolerance tenfold, and the tolerance this led to."""
-        rtol = max(self.target, 10 * _TIGHTEST) / 10
-        change = relative_change(self._solve(degree, rtol)[0], self._solve(degree, 10 * rtol)[0])
-        while change > self.target and rtol / 10 > 0.99 * _TIGHTEST:
-            tighter = relative_change(self._solve(degree, rtol / 10)[0], self._solve(degree, rtol)[0])
+    def _settle(self, degree: int, level: int) -> tuple[float, int]:
+        """The last change on tightening the tolerance tenfold, from a level on, and the level this led to."""
+        change = self._tightened(degree, level)
+        while change > self.target and self._rtol(level + 1) > 0.99 * _TIGHTEST:
+            tighter = self._tightened(degree, level + 1)
             if not tighter < change:
                 break
-            change, rtol = tighter, rtol / 10
-        return change, rtol
+            change, level = tighter, level + 1
+        return change, level
 
-    def _solve(self, degree: int, rtol: float) -> tuple[list[np.ndarray], float]:
+    def _tightened(self, degree: int, level: int) -> float:
+        return relative_change(self._solve(degree, level)[0], self._solve(degree, level - 1)[0])
+
+    def _rtol(self, level: int | None) -> float:
+        return _LOOSE if level is None else max(self.target, 10 * _TIGHTEST) / 10**level
+
+    def _solve(self, degree: int, level: int | None) -> tuple[list[np.ndarray], float]:
         """Values on the output grid, one array per field, and the size of the tail; NaN where it failed."""
-        if (degree, rtol) not in self.runs:
-            self.runs[degree, rtol] = self._integrated(self._space(degree), rtol)
-        return self.runs[degree, rtol]
+        if (degree, level) not in self.runs:
+            self.runs[degree, level] = self._integrated(self._space(degree), self._rtol(level))
+        return self.runs[degree, level]
 
     def _integrated(self, modal: Modal, rtol: float) -> tuple[list[np.ndarray], float]:
         times = self.times
@@ -201,7 +228,7 @@ class _Refinement:
 
 
 def _check(problem: Problem) -> None:
-    """As many conditions as derivatives along every axis with walls, and nothing that jumps along it."""
+    """Conditions that determine the solution along every axis with walls, and nothing that jumps along it."""
     for letter, line in zip(problem.space, scan(problem).space, strict=True):
         if line.jumps or (line.high - line.low) / line.shortest > _MOST[len(problem.space)]:
             raise NoReferenceError(
@@ -209,15 +236,6 @@ def _check(problem: Problem) -> None:
                 "reference resolves. Smooth it, or compare with data of your own."
             )
     for axis, ends in enumerate(problem.boundaries):
-        if ends.periodic:
-            continue
-        order = max(index[axis + 1] for index in problem.derivatives)
-        for number, name in enumerate(problem.fields):
-            given = sum(len(side.conditions[number]) for side in ends.sides)
-            if given != order:
-                letter = problem.space[axis]
-                raise NoReferenceError(
-                    f"{problem.name} is of order {order} along {letter}, which takes {order} conditions on "
-                    f"'{name}' at the two ends together, but it has {given}. Give as many, or compare with "
-                    "data of your own."
-                )
+        missing = None if ends.periodic else unclosed(problem, axis)
+        if missing:
+            raise NoReferenceError(f"{missing} Change the conditions, or compare with data of your own.")

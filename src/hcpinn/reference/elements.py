@@ -44,11 +44,17 @@ _NEWTON = 8
 
 def solve_elements(
     problem: Problem, times: np.ndarray, axes: list[np.ndarray], tolerance: float
-) -> SolverResult:
-    """Values on the grid, not numbers outside of the domain."""
+) -> Iterator[SolverResult]:
+    """Better and better ones, not numbers outside of the domain; the last is as good as it gets."""
     mesh = np.stack([m.ravel() for m in np.meshgrid(*axes, indexing="ij")], axis=1)
     inside = problem.domain.mask(mesh)
     form = WeakForm(problem)
+    notes = tuple(
+        f"The corner at ({c.place[0]:.4g}, {c.place[1]:.4g}) is re-entrant, {np.degrees(c.angle):.0f}°: "
+        "solutions are singular there, and elements are crowded around it."
+        for c in getattr(problem.domain, "corners", ())
+        if c.reentrant
+    )
     begun = clock.monotonic()
     found: list[np.ndarray] | None = None
     change, words = np.inf, ""
@@ -57,23 +63,16 @@ def solve_elements(
         if found is not None:
             change = relative_change(values, found)
         found, words = values, space.words
+        if change < 10 * HOPELESS:
+            grids = [_on_grid(v, inside, [len(a) for a in axes]) for v in found]
+            yield SolverResult(grids, change, f"{words}, ESDIRK4(3)", notes)
         if change <= max(tolerance, _TARGET) or (level and clock.monotonic() - begun > _PATIENCE):
             break
-    assert found is not None
     if not change < 10 * HOPELESS:
         raise NoReferenceError(
             f"The classical solutions of {problem.name} do not agree: {words} and one less fine differ by "
             f"{change:.1e}."
         )
-    notes = tuple(
-        f"The corner at ({c.place[0]:.4g}, {c.place[1]:.4g}) is re-entrant, {np.degrees(c.angle):.0f}°: "
-        "solutions are singular there, and elements are crowded around it."
-        for c in getattr(problem.domain, "corners", ())
-        if c.reentrant
-    )
-    return SolverResult(
-        [_on_grid(v, inside, [len(a) for a in axes]) for v in found], change, f"{words}, ESDIRK4(3)", notes
-    )
 
 
 def _spaces(problem: Problem) -> Iterator[Space]:

@@ -92,6 +92,24 @@ class SolverResult(NamedTuple):
     notes: tuple[str, ...]
 
 
+def weighed(
+    values: list[np.ndarray],
+    in_time: float,
+    in_space: float,
+    tolerance: float,
+    solver: str,
+    notes: Sequence[str] = (),
+) -> SolverResult:
+    """A result from its estimated errors, with a note where one of them is above the tolerance."""
+    if max(in_time, in_space) > tolerance:
+        missed = (
+            f"The tolerance {tolerance:.0e} was not reached: the error is estimated as {in_time:.1e} from "
+            f"refining the step and {in_space:.1e} from refining the grid."
+        )
+        notes = [*notes, missed]
+    return SolverResult(values, float(in_time + in_space), solver, tuple(notes))
+
+
 def relative_change(new: Sequence[np.ndarray], old: Sequence[np.ndarray]) -> float:
     """The largest relative L² difference ‖new − old‖ / ‖new‖ over the fields; infinite if not finite."""
     worst = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import jax
 import numpy as np
@@ -33,6 +33,7 @@ def solve_reference(
     points: int | Sequence[int] | None = None,
     tolerance: float = 1e-9,
     cache: bool = True,
+    keep: Callable[[Reference], None] = lambda so_far: None,
 ) -> Reference:
     """A trusted classical solution of the problem, with an estimate of its error.
 
@@ -50,6 +51,8 @@ def solve_reference(
             reference says so in its notes and in `error_estimate`.
         cache: whether to look for the reference in the cache folder and to keep it there. One whose problem
             calls what hcpinn cannot read, such as a table of another library, is always computed.
+        keep: is called with what serves already while it is refined further, for callers that may not wait
+            for the end.
     """
     refuse_open(problem, "A classical solver takes numbers: give one with problem.with_parameters(…).")
     axes = _output_axes(problem, points)
@@ -74,21 +77,24 @@ def solve_reference(
             "not settle what happens at the jump, so there is nothing to compare with. Replace the jump by a "
             "steep, smooth change."
         )
+    found = None
     with double(), _one_thread(), _processor(len(axes)):
-        outcome = solver(problem, grid, axes, tolerance)
-    reference = Reference(
-        problem_name=problem.name,
-        times=grid,
-        coordinates=tuple(axes),
-        values=dict(zip(problem.fields, outcome.values, strict=True)),
-        error_estimate=float(outcome.error_estimate) + _granularity(problem),
-        solver=outcome.solver,
-        notes=outcome.notes,
-        wall_s=time.perf_counter() - start,
-    )
+        for outcome in solver(problem, grid, axes, tolerance):
+            found = Reference(
+                problem_name=problem.name,
+                times=grid,
+                coordinates=tuple(axes),
+                values=dict(zip(problem.fields, outcome.values, strict=True)),
+                error_estimate=float(outcome.error_estimate) + _granularity(problem),
+                solver=outcome.solver,
+                notes=outcome.notes,
+                wall_s=time.perf_counter() - start,
+            )
+            keep(found)
+    assert found is not None  # a solver that finds nothing says so
     if key:
-        store(key, reference)
-    return reference
+        store(key, found)
+    return found
 
 
 def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[np.ndarray]:
@@ -105,7 +111,9 @@ def _output_axes(problem: Problem, points: int | Sequence[int] | None) -> list[n
     return [np.linspace(a, b, n) for a, b, n in ends]
 
 
-def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], SolverResult]:
+def _solver(
+    problem: Problem,
+) -> Callable[[Problem, np.ndarray, list[np.ndarray], float], Iterator[SolverResult]]:
     """Fourier, patched Chebyshev elements for fronts on an interval, and the spectral Galerkin method."""
     if problem.pieces:
         from .elements import solve_elements
@@ -120,7 +128,8 @@ def _solver(problem: Problem) -> Callable[[Problem, np.ndarray, list[np.ndarray]
 
     kinds = [{tuple(c.factors for c in own) for own in side.conditions} for side in problem.sides]
     alike = all(len(each) == 1 and len(next(iter(each))) == 1 for each in kinds)
-    second = max(sum(index) for index in problem.derivatives) <= 2
+    order = max(sum(index) for index in problem.derivatives)
+    second = order == 2 or (order < 2 and problem.periodic)
     turning = any(problem.complex_fields)  # Radau takes very short steps for what turns in the complex plane
     if problem.order == 1 and len(problem.space) == 1 and alike and second and (patchy or not turning):
         return solve_chebyshev

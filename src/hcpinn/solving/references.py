@@ -36,7 +36,8 @@ class References:
 
     def __init__(self, runs: Sequence[Run], choice: Reference | bool):
         """`choice` is a reference, which is checked at once, or whether to compute one."""
-        self.count = len(runs)
+        self.so_far: list[Reference | None] = [None] * len(runs)
+        """What is good enough to compare with while it is refined further."""
         if isinstance(choice, Reference):
             for run in runs:
                 _check(run.problem, choice)
@@ -52,7 +53,7 @@ class References:
                 ["No reference was asked for, so the error is not known."] * len(runs)
             )
         else:
-            self.task = BackgroundTask(lambda: _solve(runs))
+            self.task = BackgroundTask(lambda: _solve(runs, self.so_far))
         self.stopping = False
 
     def look_after(self) -> None:
@@ -72,7 +73,8 @@ class References:
             raise_if_abandoned()
             if time.monotonic() >= last:
                 self.task.abandon()
-                return [late(patience if math.isinf(deadline) else None)] * self.count
+                instead = late(patience if math.isinf(deadline) else None)
+                return [instead if found is None else found for found in self.so_far]
         return self.task.result()
 
 
@@ -85,17 +87,22 @@ def late(waited: float | None) -> str:
     )
 
 
-def _solve(runs: Sequence[Run]) -> list[Reference | str]:
+def _solve(runs: Sequence[Run], so_far: list[Reference | None]) -> list[Reference | str]:
     """Runs of the same problem share a reference."""
     known: dict[str, Reference | str] = {}
     with double():
         keys = [content_of(run.problem) or str(id(run.problem)) for run in runs]
         for key, run in zip(keys, runs, strict=True):
-            if key not in known:
-                try:
-                    known[key] = solve_reference(run.problem)
-                except NoReferenceError as error:
-                    known[key] = str(error)
+            if key in known:
+                continue
+
+            def keep(found: Reference, key: str = key) -> None:
+                so_far[:] = [found if k == key else own for k, own in zip(keys, so_far, strict=True)]
+
+            try:
+                known[key] = solve_reference(run.problem, keep=keep)
+            except NoReferenceError as error:
+                known[key] = str(error)
     return [known[key] for key in keys]
 
 
