@@ -195,6 +195,29 @@ def test_a_box_with_two_kinds_of_boundary():
     assert true <= 3 * evolved.estimated_error
 
 
+def test_the_response_to_a_force_on_a_box_is_that_of_the_whole_equation():
+    """Although Newton's method leaves out first derivatives there."""
+    problem = hc.Problem(
+        domain=hc.Box((0, 1), (0, 1)),
+        horizon=0.5,
+        boundary={"x": hc.Periodic(), "y": hc.Dirichlet(0.0)},
+        rhs=lambda u: 0.02 * u.laplacian - 3 * u.x + (1 - u) * u,
+        initial=lambda x, y: jnp.sin(jnp.pi * y) * (1 + jnp.cos(2 * jnp.pi * x)),
+    )
+    engine = Engine(problem, 1e-4, 0, Limits(), None, Evolution(), lambda so_far: None)
+    engine.prepare(Carrier(problem, 1e-4), Pointwise(problem))
+    projection = engine.project(12, [None, None], 0)
+    state = 0.1 * np.random.default_rng(0).standard_normal(projection.unknowns)
+    force = np.random.default_rng(1).standard_normal(projection.unknowns)
+    at = np.array([0.1])
+    found = projection.response(0.1, state, force)
+    ahead, behind = (projection.rates(at, (state + k * found)[:, None])[:, 0] for k in (1e-5, -1e-5))
+    left = found / 0.5 - (ahead - behind) / 2e-5 - force
+    rough = np.real(projection.linearised(0.1, state)(2.0)(force))
+    assert np.linalg.norm(left) < 0.5 * np.linalg.norm(force)
+    assert np.linalg.norm(found) < 0.7 * np.linalg.norm(rough)
+
+
 def test_fields_with_different_conditions_at_the_same_walls():
     """u = e⁻ᵗ sin x cos y is zero where v = e⁻ᵗ cos x cos y has no slope, and the other way round."""
     wide = hc.Box((0, np.pi), (0, np.pi / 2))

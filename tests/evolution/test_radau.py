@@ -13,6 +13,7 @@ class Forced:
     """c′ = λ (c − cos t) − sin t, whose solution is cos t however stiff it is."""
 
     iterations = 12
+    dense = True
 
     def __init__(self, rate):
         self.rate = rate

@@ -114,7 +114,7 @@ def test_tempo_is_the_frequency_and_a_standing_lift_does_not_fade():
 class _Pendulum:
     """(x, y) with x′ = y, y′ = −ω² x."""
 
-    iterations, omega = 10, 5.0
+    iterations, dense, omega = 10, True, 5.0
 
     def rates(self, times, states):
         return np.stack([states[1], -(self.omega**2) * states[0]])

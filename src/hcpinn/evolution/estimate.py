@@ -68,6 +68,5 @@ def propagated(solved: Solved, fine: Any, shares: Sequence[float]) -> float:
         state = np.concatenate([solved.track.at(at, slope=bool(k))[0] for k in range(coarse.order)])
         rate = coarse.rates(at, state[:, None])[:, 0]
         left = fine.residual(time, state, rate)
-        error = np.real(coarse.linearised(time, state)(1 / problem.duration)(left))
-        worst = max(worst, coarse.size(error))
+        worst = max(worst, coarse.size(coarse.response(time, state, left)))
     return worst

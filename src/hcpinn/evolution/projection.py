@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, gmres
 
 from ..problem import Problem
 from .basis import Bases
@@ -20,7 +21,8 @@ from .lift import Carrier
 from .motion import calming, tempo
 from .pointwise import Pointwise
 
-"""A function of μ that gives a solver of (μ − J) x = b."""
+_ROUGHLY, _KRYLOV = 0.1, 80
+"""The relative residual to which the response to a force is found on a box, and most iterations for that."""
 
 
 class Projection:
@@ -61,7 +63,7 @@ class Projection:
 
     @property
     def dense(self) -> bool:
-        """Whether solvers of the linearised equation take several right-hand sides at once."""
+        """Whether solvers of the linearised equation are exact, and take several right-hand sides at once."""
         return len(self.bases) == 1
 
     @property
@@ -226,6 +228,27 @@ class Projection:
         damped = any(index[0] for index in self.pointwise.orders)
         damping = self.jacobian(time, state, 1) if damped else None
         return shifted_solvers(self.jacobian(time, state), damping, self.order)
+
+    def response(self, time: float, state: np.ndarray, force: np.ndarray) -> np.ndarray:
+        """x with x/T − J x = force: what a force makes of the state by the horizon, roughly."""
+        shift = 1 / self.problem.duration
+        solve = self.linearised(time, state)(shift)
+        rough = np.real(solve(force))
+        if self.dense:
+            return rough
+        times = np.array([time])
+        values, _ = self._arguments(times, state[:, None])
+        slopes = self.pointwise.slopes(values[..., 0], self._coordinates(times))
+
+        def left(x: np.ndarray) -> np.ndarray:
+            levels = self._levels(x[:, None])
+            parts = [self._spread(levels[index[0]], index[1:])[..., 0] for index in self.pointwise.orders]
+            moved = self._tested(np.einsum("kstn,ksn->tn", slopes, parts)).reshape(-1)
+            return np.real(solve(shift * x - np.concatenate([*(own[:, 0] for own in levels[1:]), moved])))
+
+        operator = LinearOperator((len(force),) * 2, matvec=left)  # type: ignore[call-arg]
+        found, missed = gmres(operator, rough, rtol=_ROUGHLY, restart=_KRYLOV, maxiter=1)
+        return rough if missed else found
 
     def _diagonal(self, time: float, state: np.ndarray) -> Solvers:
         """By J with numbers for coefficients, in the eigenvectors of Q′ᵀ W Q′ along each axis."""

@@ -29,6 +29,11 @@ class System(Protocol):
         """Newton iterations before a step is tried again with half its length."""
         ...
 
+    @property
+    def dense(self) -> bool:
+        """Whether the solvers of the linearised equation are exact."""
+        ...
+
     def rates(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """f at several times; states and results are unknowns × times."""
         ...
@@ -44,6 +49,9 @@ class System(Protocol):
 
 _TINY, _CRAWL = 1e-7, 40
 """Steps shorter than this share of the whole are tiny; so many in a row mean that it is stuck."""
+
+_MEMORY = 8
+"""Earlier iterates that are mixed."""
 
 _NEWTON, _ENOUGH = 1e-3, 0.02
 """The residual that Newton's method may leave, as a share of a step's tolerance, and the one at which
@@ -284,8 +292,13 @@ def _newton(
     tolerance: float,
     check: Callable[[], None],
 ) -> _Newton:
-    """Solve for the stages of one step."""
-    most, speed, last, count = system.iterations, 0.0, np.inf, 0
+    """Solve for the stages of one step.
+
+    Where J is only approximate, iterates are mixed so that little is left of the equation (Anderson).
+    """
+    most, speed, first, last, count = system.iterations, 0.0, np.inf, np.inf, 0
+    images: list[np.ndarray] = []
+    changes: list[np.ndarray] = []
     while count < most:
         check()
         found = system.rates(at, state[:, None] + stage)
@@ -295,22 +308,37 @@ def _newton(
         change = np.zeros_like(stage)
         for number, solve in enumerate(solvers):
             change += np.real(np.outer(solve(right[:, number]), rule.backward[:, number]))
-        stage = stage + change
         size = max(system.size(own) for own in change.T)
+        stage = stage + change
+        if not system.dense:
+            images, changes = [*images[-_MEMORY:], stage], [*changes[-_MEMORY:], change]
+            stage = _mixed(images, changes)
         count += 1
         if not np.isfinite(size):
             break
         if count > 1:
-            speed = size / last
+            speed = size / last if system.dense else (size / first) ** (1 / (count - 1))
             if speed > 0.95:
                 return _Newton(stage, size < _ENOUGH * tolerance, True, speed, count)
             if size * speed ** (most - count) / (1 - speed) > tolerance:
                 break
+        else:
+            first = size
         last = size
         left = size * (speed / (1 - speed) if count > 1 else 1.0)
         if left < (_NEWTON if count < most else _ENOUGH) * tolerance:
             return _Newton(stage, True, True, speed, count)
     return _Newton(stage, False, bool(np.isfinite(last)), speed, count)
+
+
+def _mixed(images: list[np.ndarray], changes: list[np.ndarray]) -> np.ndarray:
+    """The combination of images whose changes all but cancel."""
+    if len(changes) < 2:
+        return images[-1]
+    gaps = np.stack([(c - changes[-1]).ravel() for c in changes[:-1]], axis=1)
+    scales = np.linalg.norm(gaps, axis=0)
+    shares = np.linalg.lstsq(gaps / scales, -changes[-1].ravel(), rcond=1e-10)[0] / scales
+    return images[-1] + sum(s * (image - images[-1]) for s, image in zip(shares, images[:-1], strict=True))
 
 
 def _step_error(

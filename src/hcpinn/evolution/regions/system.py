@@ -30,7 +30,7 @@ class RegionSystem:
 
     iterations = 12
     dense = True
-    """Whether solvers of the linearised equation take several right-hand sides at once."""
+    """Whether solvers of the linearised equation are exact, and take several right-hand sides at once."""
 
     def __init__(
         self, problem: Problem, pointwise: Pointwise, carrier: Carrier, bases: Sequence[RegionBasis]
@@ -235,3 +235,7 @@ class RegionSystem:
         damped = any(index[0] for index in self.pointwise.orders)
         damping = self.jacobian(time, state, 1) if damped else None
         return shifted_solvers(self.jacobian(time, state), damping, self.order)
+
+    def response(self, time: float, state: np.ndarray, force: np.ndarray) -> np.ndarray:
+        """x with x/T − J x = force: what a force makes of the state by the horizon, roughly."""
+        return np.real(self.linearised(time, state)(1 / self.problem.duration)(force))
